@@ -131,7 +131,8 @@ const files = readdirSync(new URL("src", ROOT), { recursive: true, encoding: "ut
   .sort();
 
 describe("the architecture", () => {
-  it("finds the tree", () => assert.ok(files.length > 100, `only ${files.length} files`));
+  it("the check of imports finds the files of src", () =>
+    assert.ok(files.length > 100, `only ${files.length} files`));
 
   for (const file of files) {
     it(`src/${file} keeps to its room`, () => {
@@ -164,7 +165,7 @@ describe("the architecture", () => {
   it("opens what is kept through one door, which alone knows a database", () => {
     for (const file of files.filter((path) => !path.startsWith("store/"))) {
       for (const target of localImports(file)) {
-        assert.ok(!target.startsWith("store/sqlite/"), `src/${file} imports ${target}`);
+        assert.doesNotMatch(target, /^store\/(sqlite|postgres)\//, `src/${file}`);
       }
     }
     const interfaces = ["audit", "chunk-store", "kept", "shelf", "spending", ...RUN_INTERFACES];
@@ -203,12 +204,13 @@ describe("the architecture", () => {
 });
 
 /** What the command's own tables and a run may load with their first line. */
-const MOST_RUN_KB = 780;
+const MOST_RUN_KB = 785;
 
 describe("what a run loads before it knows its model", () => {
   const loaded = staticClosure("cli/commands/run.ts");
 
-  it("finds the modules", () => assert.ok(loaded.size > 30, `only ${loaded.size} modules`));
+  it("the check of early imports finds the modules of the command", () =>
+    assert.ok(loaded.size > 30, `only ${loaded.size} modules`));
 
   for (const part of [
     "azure",

@@ -91,7 +91,7 @@ describe("the compose file of one machine", () => {
       }
     });
 
-    it(`has a file of keys that the reader is told to write: ${name}`, () => {
+    it(`names a file of keys that the instructions create: ${name}`, () => {
       const page = readFileSync(new URL("docs/server.md", ROOT), "utf8");
       const section = page.slice(page.indexOf("**Containers.**"), page.indexOf("**Proxies.**"));
       assert.ok(section.includes(`\`${service.env_file}\``), service.env_file);

@@ -84,7 +84,7 @@ describe("the manifests of deploy/kubernetes", () => {
     }
   });
 
-  it("hold no secret: they refer to one that the reader is told to make", () => {
+  it("hold no secret: they refer to one that the instructions create", () => {
     assert.deepEqual(
       OBJECTS.filter(({ kind }) => String(kind) === "Secret"),
       [],
@@ -166,7 +166,7 @@ describe("the manifests of deploy/kubernetes", () => {
     assert.deepEqual([rule.host], CONFIG.server.hosts, "the server answers to the name");
   });
 
-  it("let a drain go on while others answer", () => {
+  it("let a drain continue while others answer", () => {
     const [budget = assert.fail()] = all("PodDisruptionBudget").filter(
       ({ metadata }) => metadata.name === "offshoot",
     );

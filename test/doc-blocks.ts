@@ -4,8 +4,13 @@
  *
  *   <!-- tested by PATH -->     that test runs it or compares it; the file names the page
  *   <!-- not run: REASON -->    no test can run it
- *   <!-- runs until TEXT -->    it goes on by itself, and is ended once it has printed this
+ *   <!-- runs until TEXT -->    its server does not end by itself; the lines after it come once it has printed this
  *   <!-- file PATH -->          the blocks after it need it as this file; `~/` is the reader's home
+ *   <!-- on a terminal -->      its commands are typed on a terminal; `> ` is an answer
+ *   <!-- on a terminal until TEXT -->   each of its lines is a command, which is ended once it shows this
+ *   <!-- beginning on a terminal -->    the same as `on a terminal`, and the command is ended after the last line
+ *   <!-- part of a program -->  it has a `runtime` and a `model` above it
+ *   <!-- list of files -->      a folder, and its files, which are there at the end of the page
  *
  * `<!-- text blocks: tested by PATH -->` anywhere on a page speaks for all blocks of that language on it. Every other
  * block is run by test/e2e/docs.e2e.ts.
@@ -30,6 +35,11 @@ export interface DocBlock {
   readonly until: string | undefined;
   /** Where it is written. */
   readonly file: string | undefined;
+  readonly onTerminal: boolean;
+  /** True if it does not come to its end by itself: a part of a program, or of what a terminal shows. */
+  readonly isPart: boolean;
+  /** True if it lists files. */
+  readonly isList: boolean;
 }
 
 export function listPages(): string[] {
@@ -56,17 +66,24 @@ export function readBlocks(page: string): DocBlock[] {
     const { mark = "", language = "", text = "" } = groups;
     const testedBy = /^<!-- tested by (\S+) -->$/m.exec(mark)?.[1];
     const reason = /^<!-- not run: (.+) -->$/m.exec(mark)?.[1];
-    const until = /^<!-- runs until (.+) -->$/m.exec(mark)?.[1];
+    const until = /^<!-- (?:runs|on a terminal) until (.+) -->$/m.exec(mark)?.[1];
     const file = /^<!-- file (\S+) -->$/m.exec(mark)?.[1];
+    const onTerminal = /^<!-- (?:beginning )?on a terminal( until .+)? -->$/m.test(mark);
+    const isPart = /^<!-- (?:part of a program|beginning on a terminal) -->$/m.test(mark);
+    const isList = mark === "<!-- list of files -->\n";
+    const isMarked = mark !== "";
     return {
       page,
       line: source.slice(0, index + mark.length).split("\n").length,
       language,
       text,
-      testedBy: testedBy ?? (reason || until || file ? undefined : whole.get(language)),
+      testedBy: testedBy ?? (isMarked ? undefined : whole.get(language)),
       reason,
       until,
       file,
+      onTerminal,
+      isPart,
+      isList,
     };
   });
 }

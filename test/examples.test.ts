@@ -6,8 +6,8 @@ import { describe, it } from "node:test";
 import { askReviewer } from "../examples/agents-in-code.ts";
 import { runWithPage } from "../examples/approval.ts";
 import { askInBackground, readEvent } from "../examples/background-webhook.ts";
-import { audit } from "../examples/budgeted-delegation.ts";
-import { askOwnModel } from "../examples/custom-provider.ts";
+import { audit, SMALL_BUDGET } from "../examples/budgeted-delegation.ts";
+import { askOwnModel, parrot } from "../examples/custom-provider.ts";
 import { askSite, openSite } from "../examples/embed-server.ts";
 import { askForWeather } from "../examples/own-tool.ts";
 import { askScriptedModel } from "../examples/scripted-model.ts";
@@ -45,12 +45,34 @@ describe("the examples", () => {
     assert.ok(tokens > 0 && tokens <= 200_000);
   });
 
+  it("starts no subagent that a small budget does not pay for, and stays below it", async () => {
+    const { text, tokens, started, refused } = await audit(SMALL_BUDGET);
+    assert.equal(text, "All three parts are audited.");
+    assert.equal(started.length, 2, started.join());
+    assert.equal(refused.length, 1);
+    assert.match(refused[0] ?? "", /Not started/);
+    assert.ok(tokens > 0 && tokens <= SMALL_BUDGET);
+  });
+
   it("calls an agent that a program wrote", async () => {
     assert.match(await askReviewer(), /main\.ts:7 divides by zero/);
   });
 
   it("answers by a model of its own", async () => {
-    assert.equal(await askOwnModel("Hello"), "You said: Hello");
+    const pieces: string[] = [];
+    for await (const piece of askOwnModel("Hello, my friend")) pieces.push(piece);
+    assert.equal(pieces.join(""), "You said: Hello, my friend");
+    const item = { type: "message", role: "user", content: "Hello, my friend" };
+    const call = { signal: new AbortController().signal } as never;
+    const count = async (items: readonly object[]): Promise<number> => {
+      let deltas = 0;
+      for await (const events of parrot.stream({ items } as never, call)) {
+        deltas += events.filter(({ type }) => type === "text_delta").length;
+      }
+      return deltas;
+    };
+    assert.equal(await count([item]), 5, "word by word");
+    await assert.rejects(count([]), /Say something/);
   });
 
   it("answers at one port with a page of its own and with the server", async () => {
@@ -64,7 +86,7 @@ describe("the examples", () => {
     }
   });
 
-  it("is told by a webhook when a background response has ended", async () => {
+  it("a client receives a webhook when a background response has ended", async () => {
     const said = await askInBackground("compute 6*7");
     assert.deepEqual(said, ["queued", "response.completed: 6*7 = 42"]);
   });

@@ -6,7 +6,8 @@ import { describe, it } from "node:test";
 import { KINDS } from "../src/agent/limits.ts";
 import { ENDINGS } from "../src/protocol/run-events.ts";
 import { RUN_FIELDS } from "../src/runtime/run-request.ts";
-import { createRuntime, RUNTIME_OPTIONS } from "../src/runtime/runtime.ts";
+import { createRuntime } from "../src/runtime/runtime.ts";
+import { RUNTIME_OPTIONS } from "../src/runtime/runtime-options.ts";
 import { createScriptedProvider, reply } from "../src/testing/index.ts";
 import { ANSWERS } from "../src/tools/gate/ask.ts";
 
@@ -74,7 +75,7 @@ describe("docs/library.md", () => {
 });
 
 describe("docs/testing.md", () => {
-  it("has every reply", () => {
+  it("the testing page describes every scripted reply", () => {
     const testing = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8");
     for (const name of Object.keys(reply))
       assert.match(testing, new RegExp(`\`reply\\.${name}\\(`));

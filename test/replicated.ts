@@ -23,7 +23,18 @@ assert.ok(
 export const IS_REPLICATED = CHOICE === "postgres";
 
 let postgres: Promise<PostgresServer> | undefined;
-if (IS_REPLICATED) after(async () => (await postgres)?.[Symbol.asyncDispose]());
+const closers: (() => Promise<unknown>)[] = [];
+if (IS_REPLICATED) {
+  after(async () => {
+    for (const close of closers) await close();
+    await (await postgres)?.[Symbol.asyncDispose]();
+  });
+}
+
+/** Called when all tests of the process are over, while its databases are still there. */
+export function closeAtEnd(close: () => Promise<unknown>): void {
+  closers.push(close);
+}
 
 /** The address of a new, empty database. The process has one Postgres, which ends with it. */
 export async function newSharedRecord(): Promise<string> {

@@ -1,21 +1,21 @@
 /**
- * Addresses that a model may be talked into reading, and what must happen: each row is a call of
+ * Addresses that a model may be persuaded to read, and the expected refusals: each row is a call of
  * `fetch`, the web around it, and the refusal. Nothing private is ever dialled.
  */
 
 import { PUBLIC } from "../tools/web/web-servers.ts";
 
 export interface AddressRow {
-  /** Where the URL alone does not say it. */
+  /** The attack, if the URL alone does not show it. */
   readonly attack?: string;
   readonly url: string;
-  /** What the resolver says, one answer after the other; a name left out is public. */
+  /** The resolver's answers, one after the other; a missing name is public. */
   readonly names?: Readonly<Record<string, readonly (readonly string[])[]>>;
-  /** What the public server answers, by path: a redirect. */
+  /** The public server's answers, by path: a redirect. */
   readonly redirects?: Readonly<Record<string, readonly [status: number, location: string]>>;
   /** A part of the refusal. */
   readonly why: string;
-  /** How many connections were made before it, all to public addresses; none where left out. */
+  /** How many connections were made before it, all to public addresses; none if missing. */
   readonly reaches?: number;
   readonly code?: "forbidden" | "tool_failed" | "invalid_request";
 }
@@ -23,7 +23,7 @@ export interface AddressRow {
 const all = (why: string, urls: readonly string[]): AddressRow[] =>
   urls.map((url) => ({ url, why }));
 
-/** One address in the forms that programs read it in. */
+/** One address in all forms that programs accept. */
 const WRITTEN_ADDRESSES = [
   ...all("the loopback", [
     "http://127.0.0.1/",
@@ -110,7 +110,7 @@ const WRITTEN_URLS = [
     "ldap://example.com/",
     "dict://example.com/",
   ]),
-  ...all("it holds a login", [
+  ...all("it contains a login", [
     "http://user@example.com/",
     "http://user:pass@example.com/",
     "http://example.com@127.0.0.1/",
@@ -224,13 +224,13 @@ const REDIRECTS: AddressRow[] = [
   redirect(302, "//127.0.0.1/", "the loopback"),
   redirect(302, "http://inside.example/", "a private network"),
   redirect(302, "http://localhost/", "a name of private networks"),
-  redirect(302, "http://user:pass@public.example/", "it holds a login"),
+  redirect(302, "http://user:pass@public.example/", "it contains a login"),
   redirect(302, "file:///etc/passwd", "only http and https"),
   redirect(302, "javascript:alert(1)", "only http and https"),
   redirect(302, "http://public.example:22/", "is not the web's"),
   redirect(302, "\\\\127.0.0.1\\", "a backslash"),
   {
-    attack: "a private address behind two public ones",
+    attack: "a private address after two public ones",
     url: "http://public.example/a",
     redirects: { "/a": [302, "http://two.example/b"], "/b": [307, "http://10.0.0.1/"] },
     why: "a private network",

@@ -11,7 +11,7 @@ import { createFetchTool } from "../../src/tools/web/fetch.ts";
 import { asking, type FakeWeb, PUBLIC, startWeb } from "../tools/web/web-servers.ts";
 import { ADDRESS_ROWS } from "./address-rows.ts";
 
-/** A call as the gate makes it, arguments parsed and targets read. */
+/** Makes a call like the gate, with arguments parsed and targets read. */
 async function callFetch(web: FakeWeb, url: string): Promise<unknown> {
   const { dial, ...parts } = web.parts;
   const tool = createFetchTool({ ...parts, ...(dial ? { dial } : {}) });
@@ -43,8 +43,8 @@ describe("an address that must not be read", () => {
   }
 });
 
-describe("DNS that changes its mind", () => {
-  it("is asked once: the connection goes to the address that was checked", async () => {
+describe("DNS whose answers change", () => {
+  it("is asked once: the connection goes to the checked address", async () => {
     await using web = await startWeb({
       names: { "rebind.example": [[PUBLIC], ["127.0.0.1"]] },
       answer: (_, response) => response.end("Public."),
@@ -54,7 +54,7 @@ describe("DNS that changes its mind", () => {
     assert.deepEqual([web.resolved, web.dialled], [["rebind.example"], [`${PUBLIC}:80`]]);
   });
 
-  it("is asked anew by the next call, whose answer is checked as well", async () => {
+  it("is asked again by the next call, whose answer is checked as well", async () => {
     await using web = await startWeb({
       names: { "rebind.example": [[PUBLIC], ["10.0.0.1"]] },
       answer: (_, response) => response.end("Public."),
@@ -64,7 +64,7 @@ describe("DNS that changes its mind", () => {
     assert.equal(web.dialled.length, 1);
   });
 
-  it("that answers nothing leads nowhere", async () => {
+  it("without an answer leads nowhere", async () => {
     await using web = await startWeb({
       names: { "empty.example": [[]] },
       answer: (_, response) => response.end("Public."),
@@ -87,7 +87,7 @@ describe("credentials", () => {
           response.writeHead(isFirst ? 307 : 200, isFirst ? { location: target } : {}).end();
         },
       });
-      // The server speaks no TLS: what it was sent before is seen all the same.
+      // The server does not speak TLS, but what it got before is visible.
       await web.client.get("http://a.example/", asking({ headers })).catch(() => {});
       const [first, second] = web.requests;
       assert.equal(first?.headers.authorization, "Bearer key");
@@ -95,7 +95,7 @@ describe("credentials", () => {
     });
   }
 
-  it("come back to nobody once they have left their origin", async () => {
+  it("are not sent again once they have left their origin", async () => {
     await using web = await startWeb({
       answer(request, response) {
         const next: Record<string, string> = {
@@ -123,7 +123,7 @@ describe("credentials", () => {
     assert.deepEqual(web.asked, ["api.example /?key=k"]);
   });
 
-  it("that a server sets are kept by nobody", async () => {
+  it("that a server sets are not kept", async () => {
     await using web = await startWeb({
       answer: (_, response) => response.writeHead(200, { "set-cookie": "id=1" }).end(),
     });
@@ -133,7 +133,7 @@ describe("credentials", () => {
   });
 });
 
-describe("a server that goes too far", () => {
+describe("a server that attacks", () => {
   const limits = { wireBytes: 64 * 1024, plainBytes: 256 * 1024 };
 
   it("with a decompression bomb fills no more than the limit", async () => {
@@ -155,7 +155,7 @@ describe("a server that goes too far", () => {
     }
   });
 
-  it("with a body without an end is left at the limit", async () => {
+  it("with a body without an end is cut off at the limit", async () => {
     await using web = await startWeb({
       answer: (_, response) => pour(response, Buffer.alloc(16 * 1024, "x")),
       parts: { limits },
@@ -180,7 +180,7 @@ describe("a server that goes too far", () => {
     assert.deepEqual([answer.body.length, answer.isCut], [limits.wireBytes, true]);
   });
 
-  it("that sends less than it promises has given no answer", async () => {
+  it("that sends less than it promises has not given an answer", async () => {
     await using web = await startWeb({
       answer(_, response) {
         response.writeHead(200, { "content-length": "1000" }).write("Short.");
@@ -193,7 +193,7 @@ describe("a server that goes too far", () => {
     });
   });
 
-  it("that sends more than it promises is read as far as it promised", async () => {
+  it("that sends more than it promises is read only to the promised length", async () => {
     await using web = await startWeb({
       answer: (_, response) =>
         void response.socket?.end(
@@ -212,7 +212,7 @@ describe("a server that goes too far", () => {
     ],
     ["sends a byte of its body and stops", (out: ServerResponse) => out.write("x")],
   ] as const) {
-    it(`that ${how} is left when the time is over`, async () => {
+    it(`that ${how} is abandoned when the time is over`, async () => {
       const clock = createManualClock();
       let began = (): void => {};
       const asked = new Promise<void>((resolve) => {
@@ -231,7 +231,7 @@ describe("a server that goes too far", () => {
       await clock.advance(30_000);
       await assert.rejects(pending, {
         code: "tool_failed",
-        message: "There was no whole answer within 30 s.",
+        message: "There was no complete answer within 30 s.",
       });
       assert.equal(clock.sleeping, 0);
     });
@@ -254,7 +254,7 @@ describe("a server that goes too far", () => {
     assert.equal(hops, 4);
   });
 
-  it("that sends a megabyte of headers is not listened to", async () => {
+  it("that sends a megabyte of headers is refused", async () => {
     await using web = await startWeb({
       answer: (_, response) =>
         void response.socket?.write(
@@ -267,7 +267,7 @@ describe("a server that goes too far", () => {
     });
   });
 
-  it("that does not speak HTTP is not listened to", async () => {
+  it("that does not speak HTTP is refused", async () => {
     await using web = await startWeb({
       answer: (_, response) => void response.socket?.end("-ERR unknown command\r\n"),
     });

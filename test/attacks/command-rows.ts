@@ -1,18 +1,18 @@
 /**
- * Commands as an attacker writes them. The first table hides a program that a rule refuses; the second
- * leaves something running; the third uses more than it may.
+ * Commands of an attacker. The first table hides a program that a rule refuses; the second leaves a process
+ * running; the third exceeds a limit.
  */
 
 import type { SandboxLevel } from "../../src/tools/sandbox/sandbox.ts";
 import { DISGUISED_COMMANDS } from "./disguise-rows.ts";
 import { argv, type HiddenCommand, shell } from "./hidden-command.ts";
 
-/** Each of them would run `rm`: a rule that refuses `command(rm *)` must fit every one. */
+/** Each of them would run `rm`: a rule that refuses `command(rm *)` must match every one. */
 export const HIDDEN_COMMANDS: readonly HiddenCommand[] = [
   shell("plain", "rm -rf docs"),
-  shell("behind a semicolon", "echo ok; rm docs"),
-  shell("behind and", "true && rm docs"),
-  shell("behind or", "false || rm docs"),
+  shell("after a semicolon", "echo ok; rm docs"),
+  shell("after and", "true && rm docs"),
+  shell("after or", "false || rm docs"),
   shell("in a pipe", "echo docs | rm docs"),
   shell("in the background", "sleep 1 & rm docs"),
   shell("on a second line", "echo ok\nrm docs"),
@@ -109,7 +109,7 @@ export interface Outliving {
 
 const ALL: readonly SandboxLevel[] = ["none", "process", "sandbox"];
 
-/** Each leaves a process behind; none of them runs any more when the call returns. */
+/** Each leaves a process; none of them still runs when the call returns. */
 export const OUTLIVING: readonly Outliving[] = [
   { name: "in the background", script: "sleep NUMBER &", levels: ALL },
   { name: "nohup", script: "nohup sleep NUMBER >/dev/null 2>&1 &", levels: ALL },
@@ -127,7 +127,7 @@ export const OUTLIVING: readonly Outliving[] = [
     levels: ALL,
   },
   {
-    name: "that starts itself anew",
+    name: "that restarts itself",
     script: "f() { sleep NUMBER; f; }; f & setsid sh -c 'while :; do sleep NUMBER; done' &",
     levels: ALL,
   },
@@ -150,7 +150,7 @@ export interface Excess {
   readonly timeoutMs: number;
 }
 
-/** Each is stopped, and leaves nothing behind. */
+/** Each is stopped, and leaves nothing. */
 export const EXCESSES: readonly Excess[] = [
   { name: "prints for ever", script: "yes", timeoutMs: 250 },
   { name: "prints for ever on both streams", script: "yes & yes >&2", timeoutMs: 250 },

@@ -1,4 +1,4 @@
-/** Attacks by commands: hiding a program from the rules, outliving the call, using too much. */
+/** Attacks by commands: hiding a program from the rules, outliving the call, exceeding limits. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,7 +10,7 @@ import { EXCESSES, type Excess, HIDDEN_COMMANDS, OUTLIVING } from "./command-row
 
 describe("a command that hides `rm`", () => {
   for (const { name, command } of HIDDEN_COMMANDS) {
-    it(`is seen or not readable: ${name}`, () => {
+    it(`is recognized or not readable: ${name}`, () => {
       const { commands, isReadable } = readCommand(command);
       const names = commands.map(([program = ""]) => program.split("/").at(-1));
       assert.ok(names.includes("rm") || !isReadable, JSON.stringify(commands));
@@ -42,7 +42,7 @@ describe("a child that tries to outlive its call", () => {
         cwd: place.root,
       });
       try {
-        // The trap's runs at the end, which does not come before `kill`.
+        // The trap's command runs at the end, which does not come before `kill`.
         if (name === "from a trap at the end") continue;
         await untilTrue(() => countProcesses(`sleep\0${seconds}`) > 0, `a process of \`${name}\``);
       } finally {
@@ -52,19 +52,19 @@ describe("a child that tries to outlive its call", () => {
   });
 });
 
-// Side by side: most of each is waiting for its time to run out.
-describe("a command that uses too much", { concurrency: 4 }, () => {
+// In parallel: most of the time is spent waiting for time limits.
+describe("a command that exceeds a limit", { concurrency: 4 }, () => {
   for (const excess of EXCESSES.filter((one) => !isForking(one))) {
     for (const level of ["process", "sandbox"] as const) tryExcess(excess, level);
   }
 
-  it("gets no answer from its input: it is empty", async () => {
+  it("gets no input: it is empty", async () => {
     await using place = await openTestSandbox("process");
     assert.equal((await place.sh("cat; read x; echo end")).stdout, "end\n");
   });
 });
 
-// One by one: each takes all of the machine while it lasts.
+// One by one, because each uses the whole machine while it lasts.
 describe("a command that starts others without end", () => {
   for (const excess of EXCESSES.filter(isForking)) {
     for (const level of ["process", "sandbox"] as const) tryExcess(excess, level);

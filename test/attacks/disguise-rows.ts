@@ -1,31 +1,31 @@
 /**
- * More commands that hide `rm`, each by something that only the shell, the option's parser or the
- * program itself knows: a line that goes on, an option cut short, a program read from a device.
+ * More commands that hide `rm`, each by a fact that only the shell, the option's parser or the program
+ * itself knows: a continued line, a shortened option, a program read from a device.
  */
 
 import { argv, type HiddenCommand, shell } from "./hidden-command.ts";
 
-/** They run what comes behind their name. */
+/** They run the words after their name. */
 const LAUNCHERS =
   "setpriv prlimit setarch linux32 linux64 choom sg newgrp capsh ssh-agent flatpak-spawn systemd-run machinectl runuser su script unshare nsenter taskset ionice chrt dbus-run-session xvfb-run parallel entr valgrind perf hyperfine numactl gosu tini sshpass direnv watchexec noglob coreutils npx";
 
 export const DISGUISED_COMMANDS: readonly HiddenCommand[] = [
-  shell("by a pattern behind a wrapper", "env /usr/bin/r? docs"),
-  shell("by a pattern behind find", "find README -exec /usr/bin/r? docs ';'"),
-  shell("by a set of letters behind a wrapper", "nice /usr/bin/[q-s]m docs"),
+  shell("by a pattern after a wrapper", "env /usr/bin/r? docs"),
+  shell("by a pattern after find", "find README -exec /usr/bin/r? docs ';'"),
+  shell("by a set of letters after a wrapper", "nice /usr/bin/[q-s]m docs"),
   shell("by options that a pattern brings", "tar cf a.tar *.x"),
   shell("by an expansion over a broken line", "r$\\\n{z}m docs"),
   shell("by all words over a broken line", "r$\\\n@m docs"),
   shell("by an expansion in quotes over a broken line", '"r$\\\n{z}m" docs'),
-  shell("behind a broken operator", "true &\\\n& rm docs"),
-  shell("behind a broken word of the language", "if true; th\\\nen rm docs; fi"),
+  shell("after a broken operator", "true &\\\n& rm docs"),
+  shell("after a broken keyword", "if true; th\\\nen rm docs; fi"),
   shell("by a broken here-document", "sh <\\\n<E\nrm docs\nE"),
-  shell("behind a comment that seems to go on", "# \\\n'\nrm docs\n'"),
-  shell("behind a sign that begins no comment", "echo a\\ #b\\\n; rm docs"),
-  shell("behind a redirection of both streams", "echo x &>/dev/null rm docs"),
-  shell("behind a named descriptor", "bash -c '{x}>/dev/null rm docs'"),
+  shell("after a comment that seems to continue", "# \\\n'\nrm docs\n'"),
+  shell("after a character that does not begin a comment", "echo a\\ #b\\\n; rm docs"),
+  shell("after a redirection of both streams", "echo x &>/dev/null rm docs"),
+  shell("after a named descriptor", "bash -c '{x}>/dev/null rm docs'"),
   shell("in a group that is timed", "bash -c 'time { rm docs; }'"),
-  shell("behind a variable and timed", "bash -c 'time X=1 rm docs'"),
+  shell("after a variable and timed", "bash -c 'time X=1 rm docs'"),
   shell("negated and timed", "bash -c 'time ! rm docs'"),
   shell("in a condition that is timed", "bash -c 'time while rm docs; do :; done'"),
   shell("inside an index", "bash -c \"test -v 'a[\\$(rm docs)]'\""),
@@ -52,7 +52,7 @@ export const DISGUISED_COMMANDS: readonly HiddenCommand[] = [
   shell("piped to a calculator", "echo '!rm docs' | dc"),
   shell("piped to a macro language", "echo 'syscmd(rm docs)' | m4"),
   shell("piped to an editor", "echo ':!rm docs' | vi README"),
-  shell("by find that goes on behind a plus", "find . -exec env -u + rm docs ';'"),
+  shell("by find that continues after a plus", "find . -exec env -u + rm docs ';'"),
   shell("by a file's name in a script", "find 'x;rm docs' -exec sh -c 'echo {}' ';'"),
   argv("by a device", "/proc/self/fd/3", "docs"),
   argv("no name", "", "docs"),
@@ -62,8 +62,8 @@ export const DISGUISED_COMMANDS: readonly HiddenCommand[] = [
   argv("sed with letters together", "sed", "-ne1e rm docs", "p", "README"),
   argv("sed by a shortened option", "sed", "--expr=1e rm docs", "p", "README"),
   argv("sed by a shortened file option", "sed", "--fi", "x", "README"),
-  argv("sed behind an escaped delimiter", "sed", "/x\\/p;s/e rm docs #/x/", "README"),
-  argv("sed behind a delimiter in brackets", "sed", "/[/]p;s/]/e rm docs #/", "README"),
+  argv("sed after an escaped delimiter", "sed", "/x\\/p;s/e rm docs #/x/", "README"),
+  argv("sed after a delimiter in brackets", "sed", "/[/]p;s/]/e rm docs #/", "README"),
   argv("split by a shortened option", "split", "--f=rm docs", "README"),
   argv("tar by a shortened option", "tar", "--use=rm docs", "-xf", "a.tar"),
   argv("tar's other shortened option", "tar", "--ch=1", "--checkpoint-a=exec=rm docs", "-cf", "a"),
@@ -73,7 +73,7 @@ export const DISGUISED_COMMANDS: readonly HiddenCommand[] = [
   argv("git's steps with letters together", "git", "rebase", "-qx", "rm docs", "HEAD~1"),
   argv("git's pager with letters together", "git", "grep", "-nOrm", "docs"),
   argv(
-    "git behind an option with a value",
+    "git after an option with a value",
     "git",
     "--attr-source",
     "x",
@@ -89,8 +89,8 @@ export const DISGUISED_COMMANDS: readonly HiddenCommand[] = [
   argv("python's timer", "python3", "-m", "timeit", "import os; os.remove('docs')"),
   argv("python's timer, attached", "python3", "-mtimeit", "import os"),
   argv("python's timer with letters together", "python3", "-Im", "timeit", "import os"),
-  argv("python behind a value", "python3", "-W", "-mpytest", "-c", "import os"),
-  argv("node behind a value", "node", "--import", "./x.js", "-e", "fs.rmSync('docs')"),
+  argv("python after a value", "python3", "-W", "-mpytest", "-c", "import os"),
+  argv("node after a value", "node", "--import", "./x.js", "-e", "fs.rmSync('docs')"),
   argv("node's module by an address", "node", "--import", "DATA:text/javascript,1", "x.js"),
   argv("node's module by a blank address", "node", "--import= data:text/javascript,1", "x.js"),
   argv("a search with a filter", "rg", "--pre", "rm", "docs"),
@@ -98,17 +98,17 @@ export const DISGUISED_COMMANDS: readonly HiddenCommand[] = [
   argv("go's tools", "go", "build", "-toolexec=rm docs", "."),
   argv("cargo's settings", "cargo", "--config", "build.rustc='rm'", "build"),
   argv("npm's short form", "npm", "x", "rm", "docs"),
-  argv("npm behind options", "npm", "--yes", "exec", "rm", "docs"),
+  argv("npm after options", "npm", "--yes", "exec", "rm", "docs"),
   argv("npm by a shortened command", "npm", "exe", "rm", "docs"),
   argv("npm's shell by a shortened option", "npm", "run", "--script-sh=rm", "build"),
   argv("npm in a package", "npm", "explore", "x", "--", "rm docs"),
-  argv("pnpm behind options", "pnpm", "-r", "exec", "rm", "docs"),
+  argv("pnpm after options", "pnpm", "-r", "exec", "rm", "docs"),
   argv("another root", "chroot", "/", "rm", "docs"),
   argv("a package's program", "bunx", "rm", "docs"),
   argv("bun's shell", "bun", "exec", "rm docs"),
-  argv("uv behind options", "uv", "--offline", "run", "rm", "docs"),
+  argv("uv after options", "uv", "--offline", "run", "rm", "docs"),
   argv("a shell of another version", "bash-5.2", "-c", "rm docs"),
   argv("a container", "docker", "run", "-v", "/:/x", "alpine", "rm", "docs"),
-  argv("a container behind options", "podman", "--log-level", "ps", "exec", "x", "rm"),
+  argv("a container after options", "podman", "--log-level", "ps", "exec", "x", "rm"),
   ...LAUNCHERS.split(" ").map((name) => argv(name, name, "rm", "docs")),
 ];

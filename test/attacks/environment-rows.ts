@@ -1,15 +1,15 @@
 /**
- * Ways to get at secrets that a command should not have: variables, files of the user, other processes.
- * Every one of them works where nothing holds it, which the test shows first.
+ * Ways to get secrets that a command should not have: variables, files of the user, other processes. Every
+ * one of them works without a sandbox, which the test shows first.
  */
 
 export interface Probe {
   readonly name: string;
   /** `HOME_FOLDER` is replaced by the path of the user's home folder. */
   readonly script: string;
-  /** The weakest level that holds it: a process of the same user can read much of another. */
+  /** The weakest level that stops it: a process of the same user can read much of another. */
   readonly heldBy: "process" | "sandbox";
-  /** A program that the probe needs; where it is missing the probe proves nothing. */
+  /** A program that the probe needs; without it the probe proves nothing. */
   readonly needs?: string;
 }
 

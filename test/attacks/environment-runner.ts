@@ -1,7 +1,7 @@
 /**
- * Runs every probe and prints what each gave: `node environment-runner.js LEVEL ROOT WORDS…`. A process
- * of its own, since the secrets must lie in the variables and words of the very process that opens the
- * sandbox. `bare` is no level: the probe runs with everything this process has.
+ * Runs every probe and prints the output of each: `node environment-runner.js LEVEL ROOT WORDS…`. A process
+ * of its own, since the secrets must be in the variables and arguments of the very process that opens the
+ * sandbox. `bare` means no level: the probe runs with everything this process has.
  */
 
 import { execFile } from "node:child_process";
@@ -19,7 +19,7 @@ import { PROBES } from "./environment-rows.ts";
 
 const [, , level = "", root = ""] = process.argv;
 const home = process.env["HOME"] ?? "";
-// Left open on purpose: a probe looks for the files that its parent holds.
+// Left open on purpose: a probe looks for the files that its parent has open.
 openSync(join(home, ".aws", "credentials"), "r");
 
 const place = level === "bare" ? { run: runBare } : await openPlace(level as SandboxLevel);
@@ -37,7 +37,7 @@ interface ProbedPlace {
 
 async function runBare(script: string): Promise<string> {
   const done = promisify(execFile)("/bin/sh", ["-c", script], { cwd: root });
-  // What a probe printed before it failed counts too.
+  // The output of a probe before it failed counts too.
   const { stdout, stderr } = await done.catch(
     (thrown: { stdout: string; stderr: string }) => thrown,
   );

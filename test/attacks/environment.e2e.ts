@@ -1,4 +1,4 @@
-/** Attacks on secrets: planted in variables, words and files, then looked for by running commands. */
+/** Attacks on secrets: planted in variables, arguments and files, then searched by commands. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,8 +1,8 @@
 /**
- * Calls that try to leave the workspace, or to get at what is protected in it. Each must be refused, or
- * find nothing; what lies outside is neither shown nor changed.
+ * Calls that try to leave the workspace, or to reach protected files in it. Each must be refused, or find
+ * nothing; files outside are neither shown nor changed.
  *
- * Beside the workspace lies a folder `outside`; whatever must not be seen has `MARKER` in it.
+ * Beside the workspace is a folder `outside`; everything that must not be seen contains `MARKER`.
  */
 
 import { execFileSync } from "node:child_process";
@@ -21,16 +21,16 @@ import { toSearchRows } from "./search-rows.ts";
 
 const OUT = "../outside/secret.txt";
 
-/** Paths to read that need nothing to be set up. */
+/** Paths to read that need no preparation. */
 const READS: readonly [name: string, path: string, outcome: PathRow["outcome"]][] = [
   ["dot-dot", OUT, "forbidden"],
   ["dot-dot to nowhere", "../outside/none.txt", "forbidden"],
   ["dot-dot in the middle", `src/../${OUT}`, "forbidden"],
-  ["dot-dot behind what is not there", `none/x/../../${OUT}`, "forbidden"],
+  ["dot-dot after a missing folder", `none/x/../../${OUT}`, "forbidden"],
   ["dot-dot with empty names", "src//..//..//outside/secret.txt", "forbidden"],
   ["dot-dot with dots between", "./././.././outside/./secret.txt", "forbidden"],
   ["a hundred dot-dots", `${"../".repeat(100)}etc/passwd`, "forbidden"],
-  ["dot-dot behind a file", `src/a.ts/../../${OUT}`, "forbidden"],
+  ["dot-dot after a file", `src/a.ts/../../${OUT}`, "forbidden"],
   ["absolute", "/etc/passwd", "forbidden"],
   ["absolute with two slashes", "//etc/passwd", "forbidden"],
   ["absolute to nowhere", "/none/such", "forbidden"],
@@ -39,7 +39,7 @@ const READS: readonly [name: string, path: string, outcome: PathRow["outcome"]][
   ["the folder above with a slash", "../", "forbidden"],
   ["home", "~/.ssh/id_rsa", "forbidden"],
   ["home alone", "~", "forbidden"],
-  ["somebody's home", "~root/.bashrc", "forbidden"],
+  ["another user's home", "~root/.bashrc", "forbidden"],
   ["the environment", "/proc/self/environ", "forbidden"],
   ["the root through /proc", "/proc/self/root/etc/passwd", "forbidden"],
   ["the working directory through /proc", "/proc/self/cwd/../outside/secret.txt", "forbidden"],
@@ -84,12 +84,12 @@ const READS: readonly [name: string, path: string, outcome: PathRow["outcome"]][
   ["a protected name over a detour", "src/../.git/config", "forbidden"],
 ];
 
-/** Paths that a link makes dangerous. */
+/** Paths that are dangerous because of a link. */
 const LINKS: readonly [name: string, target: string, path: string][] = [
   ["a link to a file outside", OUT, "link"],
   ["a link to an absolute path", "/etc/passwd", "link"],
   ["a link to a folder outside", "../outside", "link/secret.txt"],
-  ["what is not there behind a link", "../outside", "link/none.txt"],
+  ["a missing file behind a link", "../outside", "link/none.txt"],
   ["a link to nowhere outside", "../outside/none.txt", "link"],
   ["a link to the folder above", "..", "link/outside/secret.txt"],
   ["a link to the root", "/", "link/etc/passwd"],
@@ -100,7 +100,7 @@ const LINKS: readonly [name: string, target: string, path: string][] = [
   ["a link to our configuration", ".offshoot", "link/config.yaml"],
 ];
 
-/** A folder, or the file in it, becomes a link to the neighbour when it has been checked. */
+/** A folder, or the file in it, becomes a link to the neighbour after it has been checked. */
 function swapFor(name: string, target: string): Pick<PathRow, "setUp" | "swap"> {
   return {
     setUp(root) {
@@ -117,7 +117,7 @@ function swapFor(name: string, target: string): Pick<PathRow, "setUp" | "swap"> 
 const FOLDER_SWAP = swapFor("in", "outside");
 const FILE_SWAP = swapFor("in/secret.txt", "outside/secret.txt");
 
-/** The link is one level nearer to the neighbour than it looks; reading it is refused all the same. */
+/** The link is one level nearer to the neighbour than it looks; reading it is refused nevertheless. */
 const MOVED_LINKS: PathRow = {
   name: "reading a link that came along with its folder",
   setUp(root) {
@@ -274,7 +274,7 @@ export const PATH_ROWS: readonly PathRow[] = [
   ...toSearchRows(),
 ];
 
-/** The folder that becomes a link is one above the one that is opened: no flag of `open` sees that. */
+/** The folder that becomes a link is one above the opened one, which no flag of `open` detects. */
 function toDeepSwaps(): PathRow[] {
   const rows: readonly [name: string, tool: Tool, input: object][] = [
     ["reading", readTool, { path: "in/folder/inner.txt" }],

@@ -1,4 +1,4 @@
-/** What the path attacks are made in, and what each row of their table says. */
+/** The folders for path attacks, and the columns of their table. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,17 +10,17 @@ export interface PathRow {
   readonly name: string;
   /** A program that `setUp` starts. */
   readonly needs?: string;
-  /** Makes what the call needs, in a workspace that `makeSurroundings` made. */
+  /** Creates what the call needs, in a workspace of `makeSurroundings`. */
   setUp?(root: string): void;
   /** Done between the check of a path and its use, once. */
   swap?(root: string): void;
   readonly tool: Tool;
   readonly input: object | ((root: string) => object);
-  /** The code it is refused with; `nothing`: it answers, and shows nothing of it. */
+  /** The code of its refusal. With `nothing` it answers, and shows nothing protected. */
   readonly outcome: "forbidden" | "not_found" | "invalid_request" | "nothing";
 }
 
-/** The workspace, and its neighbour that nothing may happen to. */
+/** The workspace, and its neighbour, which must not change. */
 export function makeSurroundings(root: string): void {
   const outside = join(dirname(root), "outside");
   mkdirSync(join(outside, "folder"), { recursive: true });

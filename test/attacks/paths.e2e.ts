@@ -14,7 +14,7 @@ const OPEN: Boundary = { mayRead: () => true, mayWrite: () => true, hardLinks: f
 const WAYS = process.platform === "linux" ? (["descriptor", "path"] as const) : (["path"] as const);
 
 describe("the table of path attacks", () => {
-  it("has at least sixty that are refused, each by a name of its own", () => {
+  it("has at least sixty that are refused, each with a different name", () => {
     const refused = PATH_ROWS.filter(({ outcome }) => outcome !== "nothing");
     assert.ok(refused.length >= 60, String(refused.length));
     assert.equal(new Set(PATH_ROWS.map(({ name }) => name)).size, PATH_ROWS.length);

@@ -1,4 +1,4 @@
-/** The attacks once more, as a model makes them: through the gate. Each leaves a decision that says no. */
+/** The attacks again, as a model makes them: through the gate. Each leaves a decision that refuses it. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -22,7 +22,7 @@ function assertDenied(decisions: readonly Decision[], by: readonly string[]): vo
   assert.notEqual(last.reason, "");
 }
 
-describe("a path that leads out is on record as refused", () => {
+describe("a path that leads out is recorded as refused", () => {
   for (const row of PATH_ROWS.filter(({ outcome }) => outcome === "forbidden")) {
     it(`${row.tool.spec.name}, ${row.name}`, async () => {
       using folder = createWorkspaceFolder();
@@ -47,7 +47,7 @@ describe("a path that leads out is on record as refused", () => {
   }
 });
 
-describe("an address that must not be read is on record as refused", () => {
+describe("an address that must not be read is recorded as refused", () => {
   for (const row of ADDRESS_ROWS.filter(({ code = "forbidden" }) => code === "forbidden")) {
     it(`${row.attack ?? JSON.stringify(row.url)}`, async () => {
       using folder = createWorkspaceFolder();
@@ -67,7 +67,7 @@ describe("an address that must not be read is on record as refused", () => {
   }
 });
 
-describe("a command hidden in another is on record as refused by the rule about it", () => {
+describe("a command hidden in another is recorded as refused by the rule about it", () => {
   const policy = {
     approve: "auto",
     rules: [

@@ -77,7 +77,7 @@ function search(input: object): object {
   return { pattern: "MARKER", ...input };
 }
 
-/** A file whose path nearly fits a glob in very many ways. */
+/** A file whose path nearly matches a glob in very many ways. */
 function longPath(root: string): void {
   const folder = join(root, ...Array.from({ length: 15 }, () => "a".repeat(200)));
   mkdirSync(folder, { recursive: true });

@@ -1,19 +1,19 @@
 /**
- * Addresses that a request asks this server to read: every form of a private one, in every field that
- * takes an address. Nothing private is ever dialled, and the client is told which field it was.
+ * Addresses that a request asks this server to read: every form of a private one, in every field that takes
+ * an address. Nothing private is ever dialled, and the client learns which field it was.
  */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import { startSmallServer } from "../runtime/small-mcp-server.ts";
-import type { Received, Sent } from "../server/guard/guard-bench.ts";
+import type { Received, Sent } from "../server/guard/guard-fixture.ts";
 import { PUBLIC, startWeb } from "../tools/web/web-servers.ts";
 import { ADDRESS_ROWS, type AddressRow } from "./address-rows.ts";
-import { assertRefused, idOf, startAttacked } from "./server-attack-bench.ts";
+import { assertRefused, idOf, startAttacked } from "./server-attack-fixture.ts";
 
 const user = (part: object): object => ({ role: "user", content: [part] });
 
-/** Fields whose address is read as soon as the request is: each body with it, and the parameter. */
+/** Fields whose address is read with the request: each body with it, and the parameter. */
 const FIELDS: Readonly<Record<string, (url: string) => Sent>> = {
   image_url: (image_url) => ({ body: { input: [user({ type: "input_image", image_url })] } }),
   file_url: (file_url) => ({ body: { input: [user({ type: "input_file", file_url })] } }),
@@ -24,51 +24,69 @@ const isNamed = ({ url }: AddressRow): boolean => !url.startsWith("data:");
 describe("addresses in a request", () => {
   for (const [field, ask] of Object.entries(FIELDS)) {
     it(`that must not be read are refused in \`${field}\`, in every form`, async (t) => {
+      // A test each, because each has a server of its own, which ends with it.
       for (const row of ADDRESS_ROWS.filter(isNamed)) {
-        await using web = await startWeb({
-          names: row.names ?? {},
-          answer(request, response) {
-            const [status, location] = row.redirects?.[request.url ?? ""] ?? [200, ""];
-            response.writeHead(status, location === "" ? {} : { location }).end("A secret.");
-          },
-        });
-        const { resolve, dial } = web.parts;
-        const settings = { web: { resolve, ...(dial ? { dial } : {}) } };
-        const server = await startAttacked(t, undefined, { settings });
         const name = `${field}: ${row.attack ?? row.url}`;
-        const answer = await server.send(ask(row.url));
-        assertRefused(answer, { status: 400, code: "invalid_request" }, name);
-        assert.ok(answer.text.includes(row.why), `${name}: ${answer.text}`);
-        assert.doesNotMatch(answer.text, /A secret/);
-        assert.equal(server.upstream.requests.length, 0, name);
-        assert.deepEqual(web.dialled, Array(row.reaches ?? 0).fill(`${PUBLIC}:80`), name);
+        await t.test(name, (inner) => checkField(inner, ask, { row, name }));
       }
     });
   }
 
   it("that must not be read are refused in `server_url`, in every form", async (t) => {
     for (const row of ADDRESS_ROWS.filter(({ redirects }) => !redirects)) {
-      const answers = new Map(Object.entries(row.names ?? {}));
-      const resolve = async (host: string) => [...(answers.get(host)?.[0] ?? [PUBLIC])];
-      const server = await startAttacked(t, undefined, { settings: { web: { resolve } } });
-      const headers = { authorization: "Bearer client-secret" };
-      const tool = { type: "mcp", server_label: "a", server_url: row.url, headers };
-      const answer = await server.send({ body: { input: "x", tools: [tool] } });
       const name = `server_url: ${row.attack ?? row.url}`;
-      assert.ok(answer.status >= 400, `${name}: ${answer.text}`);
-      assertRefused(answer, { status: answer.status }, name);
-      assert.ok(answer.text.includes(row.why), `${name}: ${answer.text}`);
-      assert.doesNotMatch(answer.text, /client-secret/);
-      assert.equal(server.upstream.requests.length, 0, name);
+      await t.test(name, (inner) => checkServerUrl(inner, { row, name }));
     }
   });
 });
+
+interface NamedRow {
+  readonly row: AddressRow;
+  readonly name: string;
+}
+
+async function checkField(
+  t: TestContext,
+  ask: (url: string) => Sent,
+  { row, name }: NamedRow,
+): Promise<void> {
+  await using web = await startWeb({
+    names: row.names ?? {},
+    answer(request, response) {
+      const [status, location] = row.redirects?.[request.url ?? ""] ?? [200, ""];
+      response.writeHead(status, location === "" ? {} : { location }).end("A secret.");
+    },
+  });
+  const { resolve, dial } = web.parts;
+  const settings = { web: { resolve, ...(dial ? { dial } : {}) } };
+  const server = await startAttacked(t, undefined, { settings });
+  const answer = await server.send(ask(row.url));
+  assertRefused(answer, { status: 400, code: "invalid_request" }, name);
+  assert.ok(answer.text.includes(row.why), `${name}: ${answer.text}`);
+  assert.doesNotMatch(answer.text, /A secret/);
+  assert.equal(server.upstream.requests.length, 0, name);
+  assert.deepEqual(web.dialled, Array(row.reaches ?? 0).fill(`${PUBLIC}:80`), name);
+}
+
+async function checkServerUrl(t: TestContext, { row, name }: NamedRow): Promise<void> {
+  const answers = new Map(Object.entries(row.names ?? {}));
+  const resolve = async (host: string) => [...(answers.get(host)?.[0] ?? [PUBLIC])];
+  const server = await startAttacked(t, undefined, { settings: { web: { resolve } } });
+  const headers = { authorization: "Bearer client-secret" };
+  const tool = { type: "mcp", server_label: "a", server_url: row.url, headers };
+  const answer = await server.send({ body: { input: "x", tools: [tool] } });
+  assert.ok(answer.status >= 400, `${name}: ${answer.text}`);
+  assertRefused(answer, { status: answer.status }, name);
+  assert.ok(answer.text.includes(row.why), `${name}: ${answer.text}`);
+  assert.doesNotMatch(answer.text, /client-secret/);
+  assert.equal(server.upstream.requests.length, 0, name);
+}
 
 const METADATA = "http://169.254.169.254/latest/meta-data/";
 const image = { type: "input_image", image_url: METADATA };
 const call = { type: "function_call", call_id: "1", name: "f", arguments: "{}" };
 
-/** Every other place that takes an image or a file. */
+/** Every other place for an image or a file. */
 const PLACES: Readonly<Record<string, Sent>> = {
   "a chat's picture": {
     path: "/v1/chat/completions",
@@ -131,7 +149,7 @@ describe("private addresses", () => {
     await server.isWell();
   });
 
-  it("are not reached by way of a conversation", async (t) => {
+  it("are not reached through a conversation", async (t) => {
     const server = await startAttacked(t);
     const body = { items: [{ type: "message", ...user(image) }] };
     const made = await server.send({ path: "/v1/conversations", body });
@@ -141,7 +159,7 @@ describe("private addresses", () => {
     assert.equal(server.upstream.requests.length, 0);
   });
 
-  it("are not reached by a redirect of an MCP server, nor are its headers", async (t) => {
+  it("are not reached by a redirect of an MCP server, which does not get the headers either", async (t) => {
     const inside = await startSmallServer(t);
     const outside = await startSmallServer(t, {
       before(_, response) {
@@ -152,7 +170,9 @@ describe("private addresses", () => {
     const web = { privateHosts: [`127.0.0.1:${outside.port}`] };
     const server = await startAttacked(t, undefined, { settings: { web } });
     const tool = {
-      ...{ type: "mcp", server_label: "a", server_url: outside.url },
+      type: "mcp",
+      server_label: "a",
+      server_url: outside.url,
       authorization: "client-secret",
     };
     const answer: Received = await server.send({ body: { input: "x", tools: [tool] } });

@@ -1,14 +1,14 @@
-/** Bodies that a hostile person writes: each is answered as it must be, and the server is well behind it. */
+/** Bodies of an attacker: each gets the expected answer, and the server stays healthy. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Received } from "../server/guard/guard-bench.ts";
+import type { Received } from "../server/guard/guard-fixture.ts";
 import {
   type AttackedServer,
   assertRefused,
   type Refusal,
   startAttacked,
-} from "./server-attack-bench.ts";
+} from "./server-attack-fixture.ts";
 
 type Body = object | string;
 
@@ -23,16 +23,19 @@ const image = (chars: number): object => ({
 });
 const tool = (more: object): object => ({ input: "x", tools: [{ type: "function", ...more }] });
 const invalid = (param: string | null, message?: RegExp): Refusal => ({
-  ...{ status: 400, code: "invalid_request", param, message },
+  status: 400,
+  code: "invalid_request",
+  param,
+  message,
 });
 
-/** Refused, with the parameter that is to blame. */
+/** Refused, with the parameter at fault. */
 const REFUSED: Readonly<Record<string, readonly [Body, Refusal]>> = {
-  "no body": ["", invalid(null, /no JSON/)],
-  "half a body": ['{"input":"x"', invalid(null, /no JSON/)],
-  "two bodies": ['{"input":"x"}{"input":"y"}', invalid(null, /no JSON/)],
-  "a number beyond JSON": ['{"input":"x","temperature":NaN}', invalid(null, /no JSON/)],
-  "a comment": ['{"input":"x" /* hi */}', invalid(null, /no JSON/)],
+  "no body": ["", invalid(null, /not JSON/)],
+  "half a body": ['{"input":"x"', invalid(null, /not JSON/)],
+  "two bodies": ['{"input":"x"}{"input":"y"}', invalid(null, /not JSON/)],
+  "a number beyond JSON": ['{"input":"x","temperature":NaN}', invalid(null, /not JSON/)],
+  "a comment": ['{"input":"x" /* hi */}', invalid(null, /not JSON/)],
   "a list": ["[]", invalid(null, /must be an object/)],
   nothing: ["null", invalid(null, /must be an object/)],
   "a text": ['"input"', invalid(null, /must be an object/)],
@@ -74,7 +77,7 @@ const REFUSED: Readonly<Record<string, readonly [Body, Refusal]>> = {
     { input: "x", metadata: { k: "v".repeat(513) } },
     invalid("metadata.k"),
   ],
-  "metadata that is no text": [{ input: "x", metadata: { k: {} } }, invalid("metadata.k")],
+  "metadata that is not text": [{ input: "x", metadata: { k: {} } }, invalid("metadata.k")],
   "a negative limit": [{ input: "x", max_output_tokens: -1 }, invalid("max_output_tokens")],
   "a limit without an end": [
     '{"input":"x","max_output_tokens":1e999}',
@@ -89,7 +92,7 @@ const REFUSED: Readonly<Record<string, readonly [Body, Refusal]>> = {
   "an item that is a number": [{ input: [1] }, { status: 400, code: "invalid_request" }],
   "a message without a role": [{ input: [{ type: "message", content: "x" }] }, { status: 400 }],
   "a tool without a name": [tool({}), { status: 400, code: "invalid_request" }],
-  "a secret that nobody sealed": [
+  "a secret that was not sealed here": [
     tool({ name: "f", offshoot_sealed: "AAAA" }),
     invalid("tools", /not sealed/),
   ],
@@ -130,7 +133,7 @@ const REFUSED: Readonly<Record<string, readonly [Body, Refusal]>> = {
   ],
 };
 
-/** Odd, and nobody's harm: answered, and told to the model as they are. */
+/** Odd, but harmless: answered, and sent to the model unchanged. */
 const TAKEN: Readonly<Record<string, Body>> = {
   "names of prototypes":
     '{"input":"x","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
@@ -179,7 +182,7 @@ const TAKEN: Readonly<Record<string, Body>> = {
     ],
   },
   "100,000 wishes to see": { input: "x", include: many(100_000, (at) => `x${at}`) },
-  "a compaction that nobody sealed": {
+  "a compaction that was not sealed here": {
     input: [
       { type: "compaction", id: "c", encrypted_content: `offshoot1.${"A".repeat(10_000)}` },
       user("x"),
@@ -207,7 +210,7 @@ describe("bodies that attack the server", () => {
     await server.isWell();
   });
 
-  it("are taken as they are where they harm nobody", async (t) => {
+  it("are accepted unchanged if they are harmless", async (t) => {
     const server = await startAttacked(t);
     for (const [name, body] of Object.entries(TAKEN)) {
       const answer = await post(server, body);
@@ -218,7 +221,7 @@ describe("bodies that attack the server", () => {
     await server.isWell();
   });
 
-  it("are refused for every byte that is no UTF-8", async (t) => {
+  it("are refused for every byte that is not UTF-8", async (t) => {
     const server = await startAttacked(t);
     const bad = [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]];
     for (const bytes of bad) {
@@ -235,7 +238,7 @@ describe("bodies that attack the server", () => {
     await server.isWell();
   });
 
-  it("are refused on every other route that takes one, too", async (t) => {
+  it("are refused on every other route that accepts one, too", async (t) => {
     const server = await startAttacked(t);
     const items = many(100_000, () => user("x"));
     const tools = many(10_000, (at) => ({ type: "function", name: `f${at}` }));
@@ -266,7 +269,7 @@ describe("bodies that attack the server", () => {
     await server.isWell();
   });
 
-  it("fill the gaps of a prompt with words, and with nothing of its own", async (t) => {
+  it("fill the gaps of a prompt with text, and with nothing else", async (t) => {
     const text = "Say {{a}} to {{b}}.";
     const { root } = await startAttacked(t, undefined, { files: { "p/greet.md": text } });
     const server = await startAttacked(t, undefined, { settings: { promptsDir: `${root}/p` } });

@@ -1,4 +1,4 @@
-/** Uploads that attack: names, boundaries, floods of parts. What was kept is what was sent, and no more. */
+/** Uploads that attack: names, boundaries, floods of parts. The stored file is the sent one, and no more. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,9 +12,9 @@ import {
   startAttacked,
   toForm,
   uploadFile,
-} from "./server-attack-bench.ts";
+} from "./server-attack-fixture.ts";
 
-/** The name that is sent, and the one that is kept; undefined where it is refused. */
+/** The sent name, and the stored one; undefined if it is refused. */
 const NAMES: readonly (readonly [string, string | undefined])[] = [
   ["../../etc/passwd", "passwd"],
   ["/etc/passwd", "passwd"],
@@ -61,7 +61,7 @@ const BROKEN: Readonly<Record<string, readonly [body: string, refusal: Refusal, 
     toForm([`name="purpose"\r\n\r\n${"u".repeat(200_000)}`, filePart("a")]),
     invalid("purpose"),
   ],
-  "a time that is none": [
+  "an invalid time": [
     toForm([
       PURPOSE,
       'name="expires_after[seconds]"\r\n\r\n-1',
@@ -115,7 +115,7 @@ describe("names of uploaded files", () => {
     await server.isWell();
   });
 
-  it("do not make a page of what is downloaded", async (t) => {
+  it("do not make a page of a download", async (t) => {
     const server = await startAttacked(t);
     const page = "<script>alert(1)</script>";
     for (const name of ["page.html", "picture.svg", "code.js"]) {
@@ -143,7 +143,7 @@ describe("broken forms", () => {
     await server.isWell();
   });
 
-  it("keep the first file and its fields, whatever comes behind it", async (t) => {
+  it("keep the first file and its fields, whatever follows", async (t) => {
     const server = await startAttacked(t);
     const proto = ['name="__proto__"\r\n\r\npolluted', 'name="constructor"\r\n\r\nx'];
     const body = toForm([

@@ -1,4 +1,4 @@
-/** Requests that must not get through the server's guard. Each is refused, and the server is well afterwards. */
+/** Requests that must not pass the server's guard. Each is refused, and the server stays healthy. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +12,7 @@ import {
   type GuardedServer,
   type Sent,
   startGuarded,
-} from "../server/guard/guard-bench.ts";
+} from "../server/guard/guard-fixture.ts";
 import { newDatabasePath } from "../store/database-path.ts";
 
 const hello = respond(() => reply.text("Hello."));
@@ -54,7 +54,7 @@ describe("attacks on keys", () => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const { token } = await bench.makeKey();
-    // Announced and never sent: whoever waited for it would not answer.
+    // Announced and never sent: a server that waited for it would not answer.
     const headers = { "content-length": "1000000", expect: "100-continue" };
     assert.equal((await server.send({ headers })).status, 401);
     await isWell(server, token);
@@ -74,7 +74,7 @@ describe("attacks on keys", () => {
     assert.equal(server.upstream.requests.length, 0);
   });
 
-  it("do not pass a key's rate", async (t) => {
+  it("do not exceed a key's rate", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const { token } = await bench.makeKey({ limits: { requests_per_minute: 3 } });
@@ -92,7 +92,7 @@ describe("attacks on keys", () => {
     }
   });
 
-  it("do not pass a key's budget", async (t) => {
+  it("do not exceed a key's budget", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const { token, key } = await bench.makeKey({ limits: { usd_per_day: 1 } });
@@ -140,7 +140,7 @@ describe("attacks through a browser", () => {
     });
   }
 
-  it("are no matter where pages of an origin are let in", async (t) => {
+  it("are harmless if pages of an origin are allowed", async (t) => {
     const bench = createGuardBench({ origins: ["https://app.example"] });
     const server = await startGuarded(t, bench, hello);
     const { token } = await bench.makeKey();

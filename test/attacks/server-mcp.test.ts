@@ -13,12 +13,15 @@ import {
   type Received,
   type Sent,
   startGuarded,
-} from "../server/guard/guard-bench.ts";
+} from "../server/guard/guard-fixture.ts";
 import { connectMcp, offeredTools, structuredOf, textOf } from "../server/mcp-client.ts";
-import type { ServerSetup } from "../server/server-bench.ts";
+import type { ServerSetup } from "../server/server-fixture.ts";
 
 const AGENT: AgentOptions = {
-  ...{ name: "helper", description: "Helps.", instructions: "Help.", tools: [] },
+  name: "helper",
+  description: "Helps.",
+  instructions: "Help.",
+  tools: [],
   expose: ["mcp"],
 };
 const ACCEPT = {
@@ -96,7 +99,7 @@ describe("attacks on /mcp", () => {
       ["not UTF-8 in words", { body: "\ud800{" }, 400, -32_700],
       ["deep", { body: deep }, 400, -32_700],
       ["no message", { body: '"hello"' }, 400, -32_700],
-      ["an object that is no message", { body: { hello: 1 } }, 400, -32_700],
+      ["an object that is not a message", { body: { hello: 1 } }, 400, -32_700],
       ["a long batch", { body: Array.from({ length: 21 }, () => LIST) }, 400, -32_600],
       ["two beginnings", { body: [toInitialize(1), toInitialize(2)] }, 400, -32_600],
       ["another type", { headers: { "content-type": "text/plain" } }, 415, undefined],
@@ -123,6 +126,17 @@ describe("attacks on /mcp", () => {
       unknown.map(({ id, error }) => [id, (error as { code: number }).code]),
       [[1, -32_601]],
     );
+    for (const params of [undefined, { name: 7 }, { name: "agent_helper", arguments: "x" }]) {
+      const [said] = messagesOf(
+        await send({ token, body: { ...LIST, method: "tools/call", params } }),
+      );
+      const { code, message } = (said?.error ?? assert.fail("answered")) as {
+        code: number;
+        message: string;
+      };
+      assert.equal(code, -32_602, message);
+      assert.match(message, /^`params[.\w]*` does not fit: .*\.$/);
+    }
     // A large prompt is a prompt: it is sent, and the server is well.
     const long = await send({
       token,
@@ -211,7 +225,9 @@ describe("attacks on /mcp", () => {
         : reply.calls([READ]),
     );
     const server = await startGuarded(t, bench, engine, {
-      ...{ agents, rules: engineRules, files: { "a.txt": "the secret" } },
+      agents,
+      rules: engineRules,
+      files: { "a.txt": "the secret" },
       mcp: { approvalWaitMs: 3_600_000 },
     });
     const own = await bench.makeKey({ tenant: "one", scopes: [...SCOPES] });
@@ -239,7 +255,9 @@ describe("attacks on /mcp", () => {
     const accept = { action: "accept", content: { decision: "once" } };
     const send = (token: string, id: unknown, result: unknown): Promise<Received> =>
       server.send({
-        ...{ path: "/mcp", token, headers: ACCEPT },
+        path: "/mcp",
+        token,
+        headers: ACCEPT,
         body: { jsonrpc: "2.0", id, result } as object,
       });
     for (const [token, id] of [

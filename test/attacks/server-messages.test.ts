@@ -1,4 +1,4 @@
-/** Requests to the Messages API that must get nobody further than the other addresses do. */
+/** Requests to the Messages API that must get no further than those to the other addresses. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,7 +10,7 @@ import {
   type Received,
   type Sent,
   startGuarded,
-} from "../server/guard/guard-bench.ts";
+} from "../server/guard/guard-fixture.ts";
 
 const hello = respond(() => reply.text("Hello."));
 const VERSION = { "anthropic-version": "2023-06-01" };
@@ -32,14 +32,14 @@ function typeOf({ text }: Received): string {
 }
 
 describe("attacks on the Messages API", () => {
-  it("get in with a good key by either header, and with no bad one", async (t) => {
+  it("are accepted with a valid key in either header, and refused with an invalid one", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const { token } = await bench.makeKey();
     const rows: [Record<string, string>, number][] = [
       [{ "x-api-key": token }, 200],
       [{ authorization: `Bearer ${token}` }, 200],
-      // As Claude Code sends them where both of its variables are set.
+      // Sent by Claude Code if both of its variables are set.
       [{ authorization: `Bearer ${token}`, "x-api-key": "sk-ant-other" }, 200],
       [{ authorization: "Bearer osk_wrong", "x-api-key": token }, 401],
       [{ "x-api-key": "osk_wrong" }, 401],
@@ -55,7 +55,7 @@ describe("attacks on the Messages API", () => {
     assert.equal(server.upstream.requests.length, 3);
   });
 
-  it("do not widen what a key may do", async (t) => {
+  it("do not extend what a key may do", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const models = await bench.makeKey({ scopes: ["models"] });
@@ -69,7 +69,7 @@ describe("attacks on the Messages API", () => {
     assert.equal(server.upstream.requests.length, 0);
   });
 
-  it("do not pass a key's rate", async (t) => {
+  it("do not exceed a key's rate", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const { token } = await bench.makeKey({ limits: { requests_per_minute: 3 } });
@@ -79,7 +79,7 @@ describe("attacks on the Messages API", () => {
     for (const answer of refused) assert.equal(typeOf(answer), "rate_limit_error");
   });
 
-  it("from a foreign page or for a foreign host get nowhere", async (t) => {
+  it("from a foreign page or for a foreign host are refused", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     const { token } = await bench.makeKey();
@@ -92,10 +92,8 @@ describe("attacks on the Messages API", () => {
   it("see nothing of another tenant's sessions", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
-    const [one, two] = [
-      await bench.makeKey({ tenant: "one" }),
-      await bench.makeKey({ tenant: "two" }),
-    ];
+    const one = await bench.makeKey({ tenant: "one" });
+    const two = await bench.makeKey({ tenant: "two" });
     const headers = { "x-claude-code-session-id": "same" };
     const made = await send(server, { token: one.token, headers });
     const id = (JSON.parse(made.text) as { id: string }).id.replace("msg_", "resp_");
@@ -132,15 +130,15 @@ describe("attacks on the Messages API", () => {
   it("do not read another tenant's files", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
-    const [one, two] = [
-      await bench.makeKey({ tenant: "one" }),
-      await bench.makeKey({ tenant: "two" }),
-    ];
+    const one = await bench.makeKey({ tenant: "one" });
+    const two = await bench.makeKey({ tenant: "two" });
     const form = new FormData();
     form.set("purpose", "user_data");
     form.set("file", new Blob(["SECRET-OF-ONE"], { type: "text/plain" }), "a.txt");
     const uploaded = await fetch(`${server.url}/v1/files`, {
-      ...{ method: "POST", body: form, headers: { authorization: `Bearer ${one.token}` } },
+      method: "POST",
+      body: form,
+      headers: { authorization: `Bearer ${one.token}` },
     });
     const { id: file_id } = (await uploaded.json()) as { id: string };
     const content = [{ type: "document", source: { type: "file", file_id } }];
@@ -152,7 +150,7 @@ describe("attacks on the Messages API", () => {
     assert.equal((await send(server, { token: one.token, body })).status, 200);
   });
 
-  it("flood nobody: with tools, messages, a deep body or a long session's name", async (t) => {
+  it("flood nothing: with tools, messages, a deep body or a long session's name", async (t) => {
     const bench = createGuardBench();
     const size = { maxItems: 50, maxTools: 10, maxImageBytes: 1000 };
     const server = await startGuarded(t, bench, hello, { settings: { size } });
@@ -176,7 +174,9 @@ describe("attacks on the Messages API", () => {
       typeOf(answer);
     }
     const counted = await send(server, {
-      ...{ token, path: "/v1/messages/count_tokens", body: rows[0] as object },
+      token,
+      path: "/v1/messages/count_tokens",
+      body: rows[0] as object,
     });
     assert.equal(counted.status, 400);
     assert.equal(server.upstream.requests.length, 0);
@@ -185,7 +185,7 @@ describe("attacks on the Messages API", () => {
     assert.equal(stored.status, 200, stored.text);
   });
 
-  it("do not have more on their way than a key may", async (t) => {
+  it("do not exceed a key's concurrency", async (t) => {
     const bench = createGuardBench();
     const silent = respond(() => reply.silence("One"));
     const server = await startGuarded(t, bench, silent);
@@ -193,7 +193,9 @@ describe("attacks on the Messages API", () => {
     const leave = new AbortController();
     const asked = Array.from({ length: 10 }, () =>
       fetch(`${server.url}/v1/messages`, {
-        ...{ method: "POST", body: JSON.stringify(BODY), signal: leave.signal },
+        method: "POST",
+        body: JSON.stringify(BODY),
+        signal: leave.signal,
         headers: { ...VERSION, "x-api-key": token },
       }),
     );
@@ -206,7 +208,7 @@ describe("attacks on the Messages API", () => {
     await Promise.allSettled(asked);
   });
 
-  it("learn nothing without a key: of counts, of models, of what there is", async (t) => {
+  it("learn nothing without a key: no counts, no models, no ids", async (t) => {
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello);
     for (const path of ["/v1/messages", "/v1/messages/count_tokens", "/v1/messages/batches"]) {

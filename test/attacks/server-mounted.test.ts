@@ -1,4 +1,4 @@
-/** Attacks on a server that a program has mounted: by functions, not over a socket. */
+/** Attacks on a server that a program has mounted: by function calls, not over a socket. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +12,7 @@ function toRequest(headers: Record<string, string>, path = "/v1/responses", body
 }
 
 describe("a mounted server", () => {
-  it("answers nobody without a key, with a wrong one, or with one in the address", async (t) => {
+  it("answers no request without a key, with a wrong one, or with one in the address", async (t) => {
     const { app, key, asked } = await openTestApp(t, [reply.text("never")]);
     const tries = [
       toRequest({}),
@@ -40,12 +40,10 @@ describe("a mounted server", () => {
     assert.equal(asked.length, 0);
   });
 
-  it("shows the things of one tenant to no other, whatever the request says of its tenant", async (t) => {
+  it("shows the objects of one tenant to no other, whatever the request says about its tenant", async (t) => {
     const { app } = await openTestApp(t, [reply.text("For Ann.")]);
-    const [ann, bob] = [
-      await app.createKey({ name: "ann", tenant: "ann" }),
-      await app.createKey({ name: "bob", tenant: "bob" }),
-    ];
+    const ann = await app.createKey({ name: "ann", tenant: "ann" });
+    const bob = await app.createKey({ name: "bob", tenant: "bob" });
     const made = await app.fetch(toRequest({ authorization: `Bearer ${ann}` }));
     const { id } = (await made.json()) as { id: string };
     const asBob = { authorization: `Bearer ${bob}`, "x-tenant": "ann", tenant: "ann" };
@@ -77,7 +75,7 @@ describe("a mounted server", () => {
     await first.body?.cancel();
   });
 
-  it("never takes a caller without a tenant for anybody", async (t) => {
+  it("never takes a caller without a tenant for another one", async (t) => {
     const defects: unknown[] = [];
     const { app, asked } = await openTestApp(t, [reply.text("never")], {
       caller: () => ({ tenant: "" }),

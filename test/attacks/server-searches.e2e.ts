@@ -1,4 +1,4 @@
-/** Texts that are syntax to somebody: FTS5, SQL, globs, paths. They are words here, in every place. */
+/** Texts that are syntax elsewhere: FTS5, SQL, globs, paths. Here they are plain text, in every place. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -9,7 +9,7 @@ import {
   idOf,
   startAttacked,
   uploadFile,
-} from "./server-attack-bench.ts";
+} from "./server-attack-fixture.ts";
 
 const QUERIES: readonly string[] = [
   ...['"', '""', '"fox', 'fox" OR "x', "fox*", "*", "NEAR(fox quick)", "NEAR(", "AND", "NOT fox"],
@@ -30,7 +30,7 @@ const QUERIES: readonly string[] = [
 const deep = (depth: number): object =>
   depth === 0 ? { type: "eq", key: "a", value: 1 } : { type: "and", filters: [deep(depth - 1)] };
 
-/** Refused with the place that is at fault. */
+/** Refused with the parameter at fault. */
 const REFUSED: Readonly<Record<string, readonly [body: object, param: string | undefined]>> = {
   "51 queries": [{ query: Array(51).fill("fox") }, "query"],
   "no query": [{ query: [] }, "query"],
@@ -74,7 +74,7 @@ async function makeStore({ send, responses }: AttackedServer): Promise<string> {
 
 describe("searches that attack", () => {
   for (const storePath of [undefined, newDatabasePath()]) {
-    it(`find words and nothing else, in ${storePath ? "a file" : "memory"}`, async (t) => {
+    it(`find text and nothing else, in ${storePath ? "a file" : "memory"}`, async (t) => {
       const server = await startAttacked(t, undefined, { storePath });
       const path = await makeStore(server);
       for (const query of [...QUERIES, "lazy dog"]) {
@@ -91,7 +91,7 @@ describe("searches that attack", () => {
     });
   }
 
-  it("are refused where they are none, and hold nobody up where they are odd", async (t) => {
+  it("are refused if they are invalid, and block nothing if they are odd", async (t) => {
     const server = await startAttacked(t);
     const path = await makeStore(server);
     for (const [name, [body, param]] of Object.entries(REFUSED)) {
@@ -130,7 +130,7 @@ describe("lists that attack", () => {
     return { server, get, id, lists: LISTS.map((path) => path.replace("ID", id)) };
   };
 
-  it("take ids and names for what they are", async (t) => {
+  it("take ids and names literally", async (t) => {
     const { server, get, lists } = await start(t);
     const queries = ANY.flatMap((field) => SYNTAX.map((text) => `${field}=${encodeURI(text)}`));
     for (const path of lists.flatMap((list) => queries.map((query) => `${list}?${query}`))) {
@@ -140,7 +140,7 @@ describe("lists that attack", () => {
     await server.isWell();
   });
 
-  it("refuse limits and orders that are none", async (t) => {
+  it("refuse invalid limits and orders", async (t) => {
     const { server, get, lists } = await start(t);
     const queries = [
       ...["limit", "order"].flatMap((field) => SYNTAX.map((text) => [field, text] as const)),
@@ -170,7 +170,7 @@ describe("lists that attack", () => {
   });
 });
 
-/** As they stand in the path. */
+/** In the form in which they are in the path. */
 const IDS: readonly string[] = [
   ...[
     "..",

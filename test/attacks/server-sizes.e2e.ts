@@ -1,16 +1,16 @@
-/** A few bytes that stand for many: references, files and conversations that would fill the memory. */
+/** A few bytes that expand to many: references, files and conversations that would fill the memory. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { readOfficeText } from "../../src/responses/vector-stores/office-text.ts";
-import { assertRefused, idOf, startAttacked, uploadFile } from "./server-attack-bench.ts";
+import { assertRefused, idOf, startAttacked, uploadFile } from "./server-attack-fixture.ts";
 
 const many = <Out>(count: number, make: (at: number) => Out): Out[] =>
   Array.from({ length: count }, (_, at) => make(at));
 
-describe("what stands for more than it is", () => {
-  it("is limited: one item that is referred to a thousand times", async (t) => {
+describe("input that expands", () => {
+  it("is limited: one item that is referenced a thousand times", async (t) => {
     const server = await startAttacked(t);
     const items = [{ type: "message", role: "user", content: "y".repeat(5_000_000) }];
     const path = "/v1/conversations";
@@ -31,7 +31,7 @@ describe("what stands for more than it is", () => {
       many(count, () => ({ type: "input_file" as const, file_id: file }));
     const refused = await server.send({ body: { input: [{ role: "user", content: parts(40) }] } });
     assertRefused(refused, { status: 400, param: "input[0].content[3].file_id" }, "files");
-    // Also where each request for itself has few of them.
+    // Even if each request by itself has few of them.
     const first = await server.send({ body: { input: [{ role: "user", content: parts(2) }] } });
     const input = [{ role: "user", content: parts(2) }];
     const next = { input, previous_response_id: idOf(first) };
@@ -74,9 +74,10 @@ describe("what stands for more than it is", () => {
   });
 });
 
-/** The bytes of a document: the parts by name, packed. */
+/** The bytes of a document: its parts by name, compressed. */
 function toArchive(parts: readonly (readonly [string, Buffer])[]): Buffer {
-  const [locals, central]: [Buffer[], Buffer[]] = [[], []];
+  const locals: Buffer[] = [];
+  const central: Buffer[] = [];
   let at = 0;
   for (const [name, packed] of parts) {
     const local = Buffer.alloc(30);
@@ -98,7 +99,7 @@ function toArchive(parts: readonly (readonly [string, Buffer])[]): Buffer {
   return Buffer.concat([...locals, ...central, end]);
 }
 
-/** Each unpacks to a few megabytes that a careless pattern reads again at every character. */
+/** Each expands to a few megabytes that a careless pattern reads again at every character. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
   "tags that never end": "<".repeat(4_000_000),
   "breaks that never end": "<w:br ".repeat(500_000),
@@ -117,7 +118,7 @@ describe("documents that attack", () => {
     });
   }
 
-  it("are given up where they unpack to more than a document has", () => {
+  it("are abandoned if they expand to more than a document has", () => {
     const slide = deflateRawSync(Buffer.alloc(12_000_000, "<a/>"));
     const names = many(10_000, (at) => [`ppt/slides/slide${at}.xml`, slide] as const);
     const whole = deflateRawSync(Buffer.alloc(40_000_000, " "));

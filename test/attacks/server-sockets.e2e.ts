@@ -1,4 +1,7 @@
-/** WebSockets under attack: handshakes, frames, floods. What is refused says so, and the server is well. */
+/**
+ * WebSockets under attack: handshakes, frames, floods. A refusal has a reason, and the server stays
+ * healthy.
+ */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -6,13 +9,13 @@ import { connect, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { revokeKey } from "../../src/server/guard/keys.ts";
 import type { SocketSettings } from "../../src/server/socket/socket-settings.ts";
-import { createGuardBench, type GuardBench } from "../server/guard/guard-bench.ts";
+import { createGuardBench, type GuardBench } from "../server/guard/guard-fixture.ts";
 import {
   connectSocket,
   type SocketServer,
   startSocketServer,
-} from "../server/socket/socket-bench.ts";
-import { HELLO, sayRaw } from "./server-attack-bench.ts";
+} from "../server/socket/socket-fixture.ts";
+import { HELLO, sayRaw } from "./server-attack-fixture.ts";
 
 interface Attacked extends SocketServer {
   readonly bench: GuardBench;
@@ -29,7 +32,9 @@ async function start(t: TestContext, settings: Partial<SocketSettings> = {}): Pr
   const connectAgain = () => server.connect({ authorization: `Bearer ${token}` });
   return {
     ...server,
-    ...{ bench, token, connect: connectAgain },
+    bench,
+    token,
+    connect: connectAgain,
     async isWell() {
       const socket = await connectAgain();
       const events = await socket.turn({ input: "Are you well?", store: false });
@@ -46,8 +51,12 @@ function toHandshake(
   path = "/v1/responses",
 ) {
   const all = {
-    ...{ host: "127.0.0.1", connection: "upgrade", upgrade: "websocket" },
-    ...{ "sec-websocket-version": "13", "sec-websocket-key": KEY, ...headers },
+    host: "127.0.0.1",
+    connection: "upgrade",
+    upgrade: "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": KEY,
+    ...headers,
   };
   const lines = Object.entries(all).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}: ${value}\r\n`],
@@ -78,10 +87,10 @@ describe("handshakes that attack", () => {
       "another protocol": [400, toHandshake({ authorization, upgrade: "h2c" })],
       "an old version": [400, toHandshake({ authorization, "sec-websocket-version": "1" })],
       "no nonce": [400, toHandshake({ authorization, "sec-websocket-key": undefined })],
-      "a nonce that is none": [400, toHandshake({ authorization, "sec-websocket-key": "x" })],
+      "an invalid nonce": [400, toHandshake({ authorization, "sec-websocket-key": "x" })],
     };
     for (const [name, [status, text]] of Object.entries(rows)) {
-      // What is said behind it, before anybody was let in, is heard by nobody.
+      // A message that is sent before the client was let in is ignored.
       const early = toFrame(1, Buffer.from('{"type":"response.create","input":"x"}'));
       const answer = await sayRaw(server.url, text + early.toString("latin1"));
       assert.ok(answer.startsWith(`HTTP/1.1 ${status} `), `${name}: ${answer}`);
@@ -115,7 +124,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 describe("messages that attack", () => {
-  it("are answered with an error, and the socket goes on", async (t) => {
+  it("are answered with an error, and the socket continues", async (t) => {
     const server = await start(t);
     const socket = await server.connect();
     for (const [name, text] of Object.entries(MESSAGES)) {
@@ -133,7 +142,8 @@ describe("messages that attack", () => {
 
   it("reach no other connection's responses", async (t) => {
     const server = await start(t);
-    const [mine, theirs] = [await server.connect(), await server.connect()];
+    const mine = await server.connect();
+    const theirs = await server.connect();
     const events = await mine.turn({ input: "Hi", store: false });
     const id = events.at(-1)?.response?.id ?? "";
     theirs.send({ type: "response.inject", response_id: id, input: [] });
@@ -144,7 +154,7 @@ describe("messages that attack", () => {
     assert.equal(told.at(-1)?.error?.code, "previous_response_not_found");
   });
 
-  it("are refused from the moment the key is", async (t) => {
+  it("are refused from the moment at which the key is", async (t) => {
     const server = await start(t);
     const { key, token } = await server.bench.makeKey();
     const socket = await connectSocket(server.url, { authorization: `Bearer ${token}` });
@@ -156,7 +166,7 @@ describe("messages that attack", () => {
     await server.isWell();
   });
 
-  it("are refused where too many wait, and where there are too many streams", async (t) => {
+  it("are refused if too many wait, and if there are too many streams", async (t) => {
     const server = await start(t, { maxRunning: 1, maxStreams: 4, maxWaiting: 4 });
     const socket = await server.connect();
     for (let at = 0; at < 40; at++) {
@@ -176,7 +186,7 @@ describe("messages that attack", () => {
   });
 });
 
-/** Bytes on an open socket, and the code that it is closed with; undefined where it is just cut. */
+/** Bytes on an open socket, and the code with which it is closed; undefined if it is just cut. */
 const FRAMES: Readonly<Record<string, readonly [Buffer, number | undefined]>> = {
   "no UTF-8": [toFrame(1, Buffer.from([0xff, 0xfe])), 1007],
   "half a character": [toFrame(1, Buffer.from([0xe2, 0x82])), 1007],
@@ -192,7 +202,7 @@ const FRAMES: Readonly<Record<string, readonly [Buffer, number | undefined]>> = 
 };
 
 describe("frames that attack", () => {
-  it("close the socket with the right code, and nobody else's", async (t) => {
+  it("close only their own socket, with the right code", async (t) => {
     const server = await start(t);
     const bystander = await server.connect();
     for (const [name, [bytes, code]] of Object.entries(FRAMES)) {
@@ -202,12 +212,12 @@ describe("frames that attack", () => {
     await server.isWell();
   });
 
-  it("cut off whoever asks for errors and reads none of them", async (t) => {
+  it("disconnect a client that causes errors and reads none of them", async (t) => {
     const server = await start(t, { maxBufferedBytes: 10_000 });
     const socket = await openRaw(server);
     socket.pause();
     const flood = Buffer.concat(Array(1000).fill(toFrame(1, Buffer.from("{"))) as Buffer[]);
-    // Not `once`, which rejects for the reset that is to come.
+    // Not `once`, which rejects for the reset that will come.
     const closed = new Promise((resolve) => {
       socket.on("close", resolve);
     });
@@ -221,7 +231,7 @@ describe("frames that attack", () => {
   });
 });
 
-/** A frame as clients send them: masked, here with nothing. */
+/** A frame in the form of clients: masked, here with zeros. */
 function toFrame(opcode: number, payload: Buffer, isLast = true): Buffer {
   const first = (isLast ? 0x80 : 0) | opcode;
   const mask = Buffer.alloc(4);
@@ -250,7 +260,7 @@ async function sayFrames(server: Attacked, bytes: Buffer): Promise<number | unde
   let said = Buffer.alloc(0);
   socket.on("data", (piece: Buffer) => {
     said = Buffer.concat([said, piece]);
-    // It waits for ours, as the protocol has it.
+    // It waits for ours, as the protocol requires.
     if (said[0] === 0x88) socket.end(toFrame(8, Buffer.from([3, 232])));
   });
   const closed = once(socket, "close");

@@ -1,13 +1,13 @@
 /**
- * Another tenant's ids in every place of a body that takes one: the answer is word for word the one for
- * an id that nobody has, and nothing of what is behind the id reaches the model. Ids in paths are in
+ * Another tenant's ids in every place of a body that takes one: the answer is the same as for an id that
+ * does not exist, and no data of the id reaches the model. Ids in paths are in
  * test/server/guard/tenants.test.ts.
  */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
-import type { Received, Sent } from "../server/guard/guard-bench.ts";
+import type { Received, Sent } from "../server/guard/guard-fixture.ts";
 import { newDatabasePath } from "../store/database-path.ts";
 import {
   type AttackedServer,
@@ -17,13 +17,13 @@ import {
   startAttacked,
   toForm,
   uploadFile,
-} from "./server-attack-bench.ts";
+} from "./server-attack-fixture.ts";
 
 const SECRET = "The word is heliotrope.";
 
 type Send = AttackedServer["send"];
 
-/** Things of one tenant, by kind. */
+/** Objects of one tenant, by kind. */
 interface Things {
   readonly response: string;
   readonly conversation: string;
@@ -34,7 +34,7 @@ interface Things {
   readonly container: string;
 }
 
-/** Where an id goes: the thing it is of, and the request that has it. */
+/** The place of an id: its object, and the request that contains it. */
 interface Row {
   readonly of: keyof Things;
   ask(id: string, own: Things): Sent;
@@ -122,7 +122,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     of: "store",
     ask: (id) => tools({ type: "file_search", vector_store_ids: [id] }),
   },
-  "vector_store_ids behind one's own": {
+  "vector_store_ids after one's own": {
     of: "store",
     ask: (id, { store }) => tools({ type: "file_search", vector_store_ids: [store, id] }),
   },
@@ -179,7 +179,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Lists that begin behind a thing: another tenant's is no place in them, and tells nothing. */
+/** Lists that begin after an object: another tenant's is not a place in them, and reveals nothing. */
 const LISTS: Readonly<Record<string, keyof Things>> = {
   "/v1/files?after=": "file",
   "/v1/files?before=": "file",
@@ -194,7 +194,7 @@ const MACHINE = {
   shell: { level: "process", env: {} },
 } as const;
 
-/** Two tenants with the same things. */
+/** Two tenants with the same objects. */
 interface Two {
   readonly mine: Send;
   readonly theirs: Send;
@@ -207,21 +207,23 @@ async function makeTwo({ bench, send }: AttackedServer): Promise<Two> {
     const { token } = await bench.makeKey({ tenant });
     return (asked) => send({ token, ...asked });
   };
-  const [mine, theirs] = [await as("mine"), await as("theirs")];
+  const mine = await as("mine");
+  const theirs = await as("theirs");
   return { mine, theirs, foreign: await makeThings(mine), own: await makeThings(theirs) };
 }
 
-/** What is said of another's id, and of one that nobody has. */
+/** The answers for another tenant's id, and for one that does not exist. */
 async function askBoth(id: string, ask: (id: string) => Promise<Received>): Promise<Received> {
   const unknown = toUnknown(id);
-  const [real, none] = [await ask(id), await ask(unknown)];
+  const real = await ask(id);
+  const none = await ask(unknown);
   assert.deepEqual(without(real, id), without(none, unknown));
   return real;
 }
 
 describe("another tenant's ids", () => {
   for (const kept of ["memory", "a file"] as const) {
-    it(`are nobody's in every place of a body, over ${kept}`, async (t) => {
+    it(`are unknown in every place of a body, over ${kept}`, async (t) => {
       const storePath = kept === "memory" ? undefined : newDatabasePath();
       const server = await startAttacked(t, ENGINE, { storePath, settings: { machine: MACHINE } });
       const { mine, theirs, foreign, own } = await makeTwo(server);
@@ -234,7 +236,7 @@ describe("another tenant's ids", () => {
       for (const [path, of] of Object.entries(LISTS)) {
         await askBoth(foreign[of], (id) => theirs({ method: "GET", path: `${path}${id}` }));
       }
-      // For whose they are they work: the rows were refused for no other reason.
+      // They work for their owner: the rows were refused for no other reason.
       for (const [name, { of, ask }] of Object.entries(ROWS)) {
         const answer = await mine(ask(foreign[of], foreign));
         assert.equal(answer.status, 200, `${name}: ${answer.text}`);
@@ -260,13 +262,17 @@ async function makeThings(send: Send): Promise<Things> {
   await send({ path: `/v1/containers/${container}/files`, ...upload });
   const store = idOf(await send({ path: "/v1/vector_stores", body: { file_ids: [file] } }));
   return {
-    ...{ response, conversation, file, store, container },
+    response,
+    conversation,
+    file,
+    store,
+    container,
     item: output[0]?.id ?? "",
     kept: data[0]?.id ?? "",
   };
 }
 
-/** An id of the same form that nobody has. */
+/** An id of the same form that does not exist. */
 function toUnknown(id: string): string {
   return `${id.slice(0, -4)}zzzz`;
 }

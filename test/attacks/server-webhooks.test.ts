@@ -1,10 +1,17 @@
-/** What clients and endpoints of webhooks may try: nobody names an address, hears of others, or learns a secret. */
+/**
+ * Attacks by clients and endpoints of webhooks: none names an address, learns about other tenants, or gets
+ * a secret.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { reply, respond } from "../../src/testing/index.ts";
 import { untilTrue } from "../patience.ts";
-import { createGuardBench, type GuardedServer, startGuarded } from "../server/guard/guard-bench.ts";
+import {
+  createGuardBench,
+  type GuardedServer,
+  startGuarded,
+} from "../server/guard/guard-fixture.ts";
 import {
   type Receiver,
   SECRET,
@@ -23,7 +30,10 @@ async function openReceiver(t: TestContext): Promise<Receiver> {
 async function create(server: GuardedServer, token: string, more: object = {}): Promise<string> {
   const body = { model: "m", input: "Hi", background: true, ...more };
   const { status, text } = await server.send({
-    ...{ method: "POST", path: "/v1/responses", token, body },
+    method: "POST",
+    path: "/v1/responses",
+    token,
+    body,
   });
   assert.equal(status, 200, text);
   return (JSON.parse(text) as { id: string }).id;
@@ -31,7 +41,8 @@ async function create(server: GuardedServer, token: string, more: object = {}): 
 
 describe("attacks by webhooks", () => {
   it("name no address of their own, whatever the field is called", async (t) => {
-    const [receiver, foreign] = [await openReceiver(t), await openReceiver(t)];
+    const receiver = await openReceiver(t);
+    const foreign = await openReceiver(t);
     const bench = createGuardBench();
     const server = await startGuarded(t, bench, hello, { settings: toWebhookSettings(receiver) });
     const { token } = await bench.makeKey();
@@ -47,16 +58,14 @@ describe("attacks by webhooks", () => {
     assert.equal(foreign.heard.length, 0);
   });
 
-  it("tell an endpoint of one tenant nothing of another, and no event has content", async (t) => {
+  it("send an endpoint of one tenant nothing of another, and no event has content", async (t) => {
     const receiver = await openReceiver(t);
     const bench = createGuardBench();
     const { webhooks = [], web } = toWebhookSettings(receiver);
     const settings = { web, webhooks: webhooks.map((one) => ({ ...one, tenants: ["one"] })) };
     const server = await startGuarded(t, bench, hello, { settings });
-    const [one, two] = [
-      await bench.makeKey({ tenant: "one" }),
-      await bench.makeKey({ tenant: "two" }),
-    ];
+    const one = await bench.makeKey({ tenant: "one" });
+    const two = await bench.makeKey({ tenant: "two" });
     const other = await create(server, two.token);
     const read = async (): Promise<string> =>
       (await server.send({ method: "GET", path: `/v1/responses/${other}`, token: two.token })).text;
@@ -73,7 +82,9 @@ describe("attacks by webhooks", () => {
     const [{ body } = assert.fail()] = receiver.heard;
     assert.doesNotMatch(body, /Hello|Hi|one/);
     const asked = await server.send({
-      ...{ method: "GET", path: `/v1/responses/${own}`, token: two.token },
+      method: "GET",
+      path: `/v1/responses/${own}`,
+      token: two.token,
     });
     assert.equal(asked.status, 404, "the id alone opens nothing");
   });

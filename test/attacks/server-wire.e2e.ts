@@ -1,6 +1,6 @@
 /**
- * Requests that are none, or two: what a hostile person writes to the socket itself. Each is answered in
- * the API's form or not at all, no second request is smuggled in, and the server is well behind it.
+ * Invalid requests, or two in one, written to the socket itself. Each is answered in the API's form or not
+ * at all, no second request is smuggled in, and the server stays healthy.
  */
 
 import assert from "node:assert/strict";
@@ -9,19 +9,19 @@ import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { openListener, SOCKET_LIMITS } from "../../src/server/running/listener.ts";
 import { PATIENCE_MS } from "../patience.ts";
-import { type AttackedServer, sayRaw, startAttacked } from "./server-attack-bench.ts";
+import { type AttackedServer, sayRaw, startAttacked } from "./server-attack-fixture.ts";
 
 const BODY = '{"input":"x"}';
 
-/** A request that deletes something, hidden in another one. */
+/** A request that deletes an object, hidden in another one. */
 const SMUGGLED = "DELETE /v1/responses/resp_1 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
 
 interface WireRow {
-  /** Behind the request line and the headers that every request has. */
+  /** After the request line and the headers of every request. */
   readonly head: string;
   readonly body?: string;
   readonly line?: string;
-  /** Without a status: the connection ends without a word. */
+  /** Without a status, the connection ends without an answer. */
   readonly status: number | undefined;
 }
 
@@ -58,7 +58,7 @@ const ROWS: Readonly<Record<string, WireRow>> = {
   "a value on two lines": post("x: a\r\n content-length: 13", 400, BODY),
   "a NUL in a value": post("x: a\0b", 400),
   "a line without its end": post("x: a\nset-cookie: b", 400),
-  "a chunk that is no number": post("transfer-encoding: chunked", 400, "zz\r\n"),
+  "a chunk size that is not a number": post("transfer-encoding: chunked", 400, "zz\r\n"),
   "a chunk below nothing": post("transfer-encoding: chunked", 400, "-1\r\n"),
   "a chunk of 2^64": post("transfer-encoding: chunked", 400, "fffffffffffffffff\r\n"),
   "a chunk with 20 KB of remarks": post(
@@ -68,7 +68,7 @@ const ROWS: Readonly<Record<string, WireRow>> = {
   ),
   "100 KB of headers": post(`x: ${"a".repeat(100_000)}`, 431),
   "20,000 headers": post("a:\r\n".repeat(20_000).trimEnd(), 431),
-  "garbage behind a body": post("content-length: 2", 400, "{}GARBAGE"),
+  "garbage after a body": post("content-length: 2", 400, "{}GARBAGE"),
   "lines with no return": line(`GET /healthz HTTP/1.1\nhost: 127.0.0.1\n\n`, 400),
   "the greeting of TLS": line("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
   "the greeting of HTTP/2": line("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
@@ -100,7 +100,7 @@ const ROWS: Readonly<Record<string, WireRow>> = {
     "GET /v1/files HTTP/1.1\r\nhost: 127.0.0.1.\u00e9\r\nconnection: close\r\n\r\n",
     403,
   ),
-  "a method that nobody has": line("BREW / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", 400),
+  "an unknown method": line("BREW / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", 400),
   "an echo of the request": line(
     "TRACE /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n",
     405,
@@ -123,7 +123,7 @@ function errorIn(text: string): Record<string, unknown> {
   return (JSON.parse(body) as { error: Record<string, unknown> }).error;
 }
 
-describe("what is no request", () => {
+describe("an invalid request", () => {
   it("is answered once, in the API's form", async (t) => {
     const server = await startAttacked(t);
     for (const [name, row] of Object.entries(ROWS)) {
@@ -170,7 +170,7 @@ describe("many requests on one connection", () => {
   });
 });
 
-describe("clients that take their time", () => {
+describe("slow clients", () => {
   const slow = { ...SOCKET_LIMITS, headersTimeoutMs: 100, requestTimeoutMs: 100 };
 
   it("are not waited for: heads that come byte by byte", async (t) => {
@@ -201,7 +201,7 @@ describe("clients that take their time", () => {
     await server.isWell();
   });
 
-  it("are cut off where a body says less than it is", async (t) => {
+  it("are disconnected if a body is shorter than its length", async (t) => {
     const body = { maxBytes: 1000, timeoutMs: PATIENCE_MS };
     const server = await startAttacked(t, undefined, { server: { body } });
     const chunks = `${"64\r\n".concat("x".repeat(100), "\r\n").repeat(20)}0\r\n\r\n`;
@@ -213,7 +213,7 @@ describe("clients that take their time", () => {
     await server.isWell();
   });
 
-  it("harm nobody where they leave in the middle", async (t) => {
+  it("harm nothing if they disconnect in the middle", async (t) => {
     const server = await startAttacked(t);
     const whole = toText(post("content-length: 13", 200, BODY), server.token);
     for (let length = 1; length < whole.length; length += 7) {

@@ -1,6 +1,6 @@
 /**
- * Sequences that do things to a terminal, said by a model, a tool or a server in every place that is
- * shown. None may reach the screen; what is written to files and pipes, and as JSON, is untouched.
+ * Sequences that control a terminal, written by a model, a tool or a server in every place that is shown.
+ * None may reach the screen; output to files and pipes, and as JSON, is unchanged.
  */
 
 import assert from "node:assert/strict";
@@ -55,12 +55,12 @@ const ROWS: readonly (readonly [name: string, sequence: string])[] = [
   ["saves and restores over other text", "\x1b7\x1b[1;1Hfake\x1b8"],
 ];
 
-/** All that our own dimming writes. */
+/** All sequences of our own dimming. */
 const withoutDimming = (text: string): string =>
   text.replaceAll("\x1b[2m", "").replaceAll("\x1b[22m", "");
 const HARMFUL = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
-/** The sequence in every place where somebody else's words are shown. */
+/** The sequence in every place that shows text of others. */
 function everywhere(sequence: string): readonly RunEvent[] {
   const call = { call_id: "call_1", name: `read${sequence}` };
   const half = Math.ceil(sequence.length / 2);
@@ -85,7 +85,7 @@ function everywhere(sequence: string): readonly RunEvent[] {
   ];
 }
 
-describe("a sequence that does things to a terminal", () => {
+describe("a sequence that controls a terminal", () => {
   it("has more than twenty forms here", () => assert.ok(ROWS.length >= 20));
 
   for (const [name, sequence] of ROWS) {
@@ -114,7 +114,7 @@ describe("a sequence that does things to a terminal", () => {
       );
     });
 
-    it(`${name}: is untouched as JSON`, async () => {
+    it(`${name}: is unchanged as JSON`, async () => {
       const { stdout } = await project(createJsonLinesOutput, everywhere(sequence), {
         terminals: BOTH,
       });
@@ -123,7 +123,7 @@ describe("a sequence that does things to a terminal", () => {
     });
   }
 
-  it("is cleaned out of what `runs why-denied` shows", () => {
+  it("is removed from the output of `runs why-denied`", () => {
     for (const [, sequence] of ROWS) {
       const [event] = everywhere(sequence).filter((one) => one.type === "tool_decision");
       assert.ok(event);

@@ -1,4 +1,4 @@
-/** That the checker finds what it is there to find: every rule is broken once. */
+/** Checks that the checker finds what it should: every rule is broken once. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -27,7 +27,7 @@ function withEvent(type: string, change: (event: JsonObject) => JsonObject): Jso
   return events.with(index, change(events[index] ?? assert.fail(type)));
 }
 
-/** The stream without one event, numbered anew. */
+/** The stream without one event, numbered again. */
 function without(type: string): JsonObject[] {
   const events = stream();
   return events
@@ -38,7 +38,7 @@ function without(type: string): JsonObject[] {
 const MESSAGE_DONE = "response.output_item.done";
 
 describe("the order of events", () => {
-  it("is well in a stream that is written", () => checkEvents(stream()));
+  it("is valid in a written stream", () => checkEvents(stream()));
 
   const broken: Readonly<Record<string, readonly [JsonObject[], RegExp]>> = {
     "a gap in the numbers": [
@@ -95,7 +95,7 @@ describe("the order of events", () => {
     ],
   };
   for (const [name, [events, fault]] of Object.entries(broken)) {
-    it(`is not well with ${name}`, () => {
+    it(`is invalid with ${name}`, () => {
       assert.match(findOrderFaults(events).join("\n"), fault);
     });
   }
@@ -104,9 +104,9 @@ describe("the order of events", () => {
 describe("the descriptions", () => {
   const response = (): JsonObject => stream().at(-1)?.["response"] as JsonObject;
 
-  it("allow a response that is written", () => checkResponse(response()));
+  it("allow a written response", () => checkResponse(response()));
 
-  it("miss a field that only one of them wants", () => {
+  it("notice a missing field that only one of them requires", () => {
     const { background: _, ...rest } = response();
     assert.match(responseFaults(rest).join(), /^open-responses .*background/);
     const { usage, ...unused } = response();
@@ -117,7 +117,7 @@ describe("the descriptions", () => {
     assert.match(responseFaults(older).join(), /^openai .*cache_write_tokens/);
   });
 
-  it("do not know an event that nobody published", () => {
+  it("reject an unpublished event", () => {
     const faults = eventFaults([{ type: "response.made_up", sequence_number: 0 }]);
     assert.match(faults.join(), /openai has no event.*open-responses has no event/);
   });
@@ -135,13 +135,13 @@ describe("the descriptions", () => {
 });
 
 interface Whole {
-  /** Undefined where the oracle has no such event. */
+  /** Undefined if the oracle has no such event. */
   readonly schema: string | undefined;
   readonly value: JsonObject;
   readonly of: "response" | "event";
 }
 
-/** The example of a row inside of what is checked. */
+/** The example of a row inside a whole response or event. */
 function toWhole(row: Difference, response: JsonObject): Whole {
   const { of, example, oracle } = row;
   if (of === "event") return { schema: schemaOf(row, example), value: example, of };

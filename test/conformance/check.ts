@@ -1,6 +1,6 @@
 /**
- * Answers held against both published descriptions, and streams against the order that recorded ones
- * have. `checkResponse` and `checkEvents` are for every test that has an answer in its hand.
+ * Checks answers against both published descriptions, and streams against the order of recorded ones.
+ * `checkResponse` and `checkEvents` are for every test that has an answer.
  */
 
 import assert from "node:assert/strict";
@@ -9,22 +9,22 @@ import { findOrderFaults, type StreamHistory } from "./event-order.ts";
 import { adapt } from "./known-differences.ts";
 import { eventSchemaOf, findFaults, ORACLES, type OracleName } from "./oracles.ts";
 
-/** Fails with what is wrong with a Response object, by either description. */
+/** Fails with the errors of a Response object, by either description. */
 export function checkResponse(value: unknown): void {
   assert.deepEqual(responseFaults(value), []);
 }
 
-/** Fails with what is wrong with a whole stream: its events, by either description, and their order. */
+/** Fails with the errors of a whole stream: its events, by either description, and their order. */
 export function checkEvents(events: readonly object[], history: StreamHistory = {}): void {
   assert.deepEqual([...eventFaults(events), ...findOrderFaults(toSent(events), history)], []);
 }
 
-/** Fails where a value is not what OpenAI's description calls by this name: `ResponseItemList`. */
+/** Fails if a value does not fit the schema of this name in OpenAI's description: `ResponseItemList`. */
 export function checkPublished(schema: string, value: unknown): void {
   assert.deepEqual(findFaults("openai", schema, value), []);
 }
 
-/** Fails where an answer is no error in the API's form, or another status or code than expected. */
+/** Fails if an answer is not an error in the API's form, or has another status or code than expected. */
 export function checkError(
   answer: { readonly status: number; readonly body: unknown },
   expected: { readonly status: number; readonly code?: string; readonly param?: string | null },
@@ -55,7 +55,7 @@ export function eventFaults(events: readonly object[]): string[] {
   return [...new Set(faults)];
 }
 
-/** What one oracle says of one event, after the differences that are known. */
+/** The errors of one event by one oracle, after the known differences. */
 export function faultsOfEvent(oracle: OracleName, event: JsonObject): string[] {
   const adapted = adapt(oracle, "event", event);
   if (!adapted) return [];
@@ -64,12 +64,12 @@ export function faultsOfEvent(oracle: OracleName, event: JsonObject): string[] {
   return schema ? findFaults(oracle, schema, adapted) : [`${oracle} has no event \`${type}\``];
 }
 
-/** As it goes over the wire: what is undefined is not there. */
+/** The values in the form of the wire, without undefined fields. */
 function toSent(values: readonly object[]): JsonObject[] {
   return values.map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
 }
 
-/** The items of subagents, which are described among what is in beta. */
+/** The items of subagents, which are described among the beta features. */
 const BETA_ITEMS: ReadonlySet<string> = new Set([
   "multi_agent_call",
   "multi_agent_call_output",

@@ -1,6 +1,6 @@
 /**
- * The order that recorded streams have, as rules over the whole list of events. Every rule says what is
- * wrong in words; a stream that keeps to all of them gives none.
+ * The order of recorded streams, as rules over the whole list of events. Every rule describes an error in
+ * words; a stream that obeys all of them has none.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../src/base/json.ts
 import { CALL_EVENTS, WRITINGS } from "../../src/responses/fold/call-events.ts";
 
 export interface StreamHistory {
-  /** Whether another process took the run over: what was abandoned is told and not in the output. */
+  /** True if another process took the run over: abandoned items are in the stream and not in the output. */
   readonly takenOver?: boolean | undefined;
 }
 
@@ -33,11 +33,11 @@ function numberFaults(events: readonly JsonObject[]): string[] {
   return wrong < 0 ? [] : [`event ${wrong} has the number ${events[wrong]?.["sequence_number"]}`];
 }
 
-/** By the type of the last event, the statuses that its response may have. */
+/** The statuses that a response may have, by the type of the last event. */
 const ENDINGS: Readonly<Record<string, readonly string[]>> = {
   "response.completed": ["completed"],
   "response.failed": ["failed"],
-  // The API has no event of its own for a response that was cancelled.
+  // The API has no event of its own for a cancelled response.
   "response.incomplete": ["incomplete", "cancelled"],
 };
 
@@ -62,7 +62,7 @@ function lifecycleFaults(events: readonly JsonObject[]): string[] {
   return [...faults, ...sameResponseFaults(events)];
 }
 
-/** All of them tell of one response, that has said nothing when it begins. */
+/** All events belong to one response, whose output is empty when it begins. */
 function sameResponseFaults(events: readonly JsonObject[]): string[] {
   const responses = events.flatMap((event): JsonObject[] => {
     const response = responseOf(event);
@@ -88,7 +88,7 @@ function itemOf({ item }: JsonObject | undefined = {}): JsonObject {
   return isJsonObject(item) ? item : {};
 }
 
-/** Items are added at the places 0, 1, 2 and so on. */
+/** Items are added at the indexes 0, 1, 2 and so on. */
 function placeFaults(events: readonly JsonObject[]): string[] {
   const places = events
     .filter((event) => typeOf(event) === "response.output_item.added")
@@ -136,22 +136,26 @@ function itemFaults({ place, events }: ItemEvents): string[] {
   return [...told, ...progressFaults(types, done)].map((fault) => `item ${place} ${fault}`);
 }
 
-/** How the parts of an item are told: what opens them, what fills them, what closes them. */
+/** The events of an item's parts: those that open, fill and close them. */
 interface PartWords {
   readonly index: "content_index" | "summary_index";
   readonly part: string;
-  /** The field of the item that holds them. */
+  /** The field of the item with the parts. */
   readonly field: "content" | "summary";
   readonly texts: readonly string[];
 }
 
 const PARTS: readonly PartWords[] = [
   {
-    ...{ index: "content_index", part: "response.content_part", field: "content" },
+    index: "content_index",
+    part: "response.content_part",
+    field: "content",
     texts: ["response.output_text", "response.refusal", "response.reasoning_text"],
   },
   {
-    ...{ index: "summary_index", part: "response.reasoning_summary_part", field: "summary" },
+    index: "summary_index",
+    part: "response.reasoning_summary_part",
+    field: "summary",
     texts: ["response.reasoning_summary_text"],
   },
 ];
@@ -165,7 +169,7 @@ function partFaults(events: readonly JsonObject[], done: JsonObject): string[] {
     );
     const parts = [...groups.values()].map((told) => told.at(-1)?.["part"]);
     const held = done[words.field];
-    // What other items are made of comes with them, whole.
+    // Other items come whole, with their contents.
     const isTold = done["type"] === "message" || done["type"] === "reasoning";
     const isWhole = !isTold || !Array.isArray(held) || isDeepStrictEqual(parts, held);
     return isWhole ? faults : [...faults, `has other parts in \`${words.field}\` than were told`];
@@ -201,7 +205,7 @@ function textIn(value: Json | undefined): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** What a model writes into a call: in pieces, then whole, then in the item. */
+/** The text that a model writes into a call: in pieces, then whole, then in the item. */
 function writingFaults(events: readonly JsonObject[], done: JsonObject): string[] {
   const words = WRITINGS[String(done["type"])];
   if (!words) return [];
@@ -216,11 +220,11 @@ function writingFaults(events: readonly JsonObject[], done: JsonObject): string[
     faults.push(`is \`${joinDeltas(pieces)}\` in pieces and \`${held}\` whole`);
   const order = events.map(typeOf);
   if (order.lastIndexOf(words.delta) > order.indexOf(words.done))
-    faults.push(`goes on after ${words.done}`);
+    faults.push(`continues after ${words.done}`);
   return faults;
 }
 
-/** The steps of a call that a server makes come in their order, and end as the item does. */
+/** The steps of a call that a server makes come in their order, and end like the item. */
 function progressFaults(types: readonly string[], done: JsonObject): string[] {
   const words = CALL_EVENTS[String(done["type"])];
   if (!words) return [];
@@ -234,7 +238,7 @@ function progressFaults(types: readonly string[], done: JsonObject): string[] {
   return isWhole && !isEnded ? [`is completed and was not told so: ${steps.join(", ")}`] : [];
 }
 
-/** The response ends with the items that were done, in their places. */
+/** The response ends with the finished items, in their order. */
 function outputFaults(events: readonly JsonObject[], takenOver: boolean): string[] {
   const done = events.filter((event) => typeOf(event) === "response.output_item.done");
   const items = done

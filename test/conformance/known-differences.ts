@@ -1,8 +1,8 @@
 /**
- * The one list of where a published description and what is sent differ on purpose, each with its
- * reason. A value is brought to what that description would say, and everything else of it is checked.
+ * The list of all intended differences between a published description and what is sent, each with its
+ * reason. A value is changed to what that description requires, and everything else in it is checked.
  *
- * A row is as narrow as it can be, and has an example that the description refuses without the row.
+ * A row is as narrow as possible, and has an example that the description refuses without the row.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../src/base/json.ts";
@@ -10,11 +10,11 @@ import { eventSchemaOf, type OracleName, typesIn } from "./oracles.ts";
 
 export interface Difference {
   readonly oracle: OracleName;
-  /** What it is about: `item` is one of an output, an event or a list, `tool` one of a response. */
+  /** The kind of value: `item` is one of an output, an event or a list, `tool` one of a response. */
   readonly of: "response" | "event" | "item" | "tool";
   readonly name: string;
   readonly reason: string;
-  /** The value in the oracle's words; undefined where it has none at all. */
+  /** The value in the oracle's form; undefined if it has none at all. */
   readonly adapt: (value: JsonObject) => JsonObject | undefined;
   readonly example: JsonObject;
 }
@@ -67,7 +67,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     oracle: "openai",
     of: "tool",
-    name: "kinds of tools that nobody has published",
+    name: "unpublished kinds of tools",
     reason: "No request fails for one; the echo is what the client sent.",
     adapt: (tool) => (typesIn("openai", "Tool").has(String(tool["type"])) ? tool : undefined),
     example: { type: "made_up" },
@@ -89,10 +89,15 @@ export const DIFFERENCES: readonly Difference[] = [
       "It has citations of pages alone; those of files and containers are the published API's.",
     adapt: withKnownAnnotations,
     example: {
-      ...{ type: "message", id: "msg_1", status: "completed", role: "assistant" },
+      type: "message",
+      id: "msg_1",
+      status: "completed",
+      role: "assistant",
       content: [
         {
-          ...{ type: "output_text", text: "A", logprobs: [] },
+          type: "output_text",
+          text: "A",
+          logprobs: [],
           annotations: [{ type: "file_citation", file_id: "file_1", filename: "a", index: 0 }],
         },
       ],
@@ -130,8 +135,12 @@ export const DIFFERENCES: readonly Difference[] = [
       "The standard calls the same events `response.reasoning.*`; clients of the API know these.",
     adapt: renameReasoning,
     example: {
-      ...{ type: "response.reasoning_text.delta", item_id: "rs_1", sequence_number: 0 },
-      ...{ output_index: 0, content_index: 0, delta: "Hm" },
+      type: "response.reasoning_text.delta",
+      item_id: "rs_1",
+      sequence_number: 0,
+      output_index: 0,
+      content_index: 0,
+      delta: "Hm",
     },
   },
   {
@@ -141,8 +150,10 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "Progress of hosted and custom tools is told in the published API's events.",
     adapt: (event) => (isUnknownToStandard(event) ? undefined : event),
     example: {
-      ...{ type: "response.web_search_call.searching", item_id: "ws_1" },
-      ...{ output_index: 0, sequence_number: 0 },
+      type: "response.web_search_call.searching",
+      item_id: "ws_1",
+      output_index: 0,
+      sequence_number: 0,
     },
   },
   {
@@ -152,13 +163,16 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "The service sends them, and its own description does not have them.",
     adapt: (event) => (isPatchProgress(event) ? undefined : event),
     example: {
-      ...{ type: "response.apply_patch_call_operation_diff.delta", item_id: "apc_1" },
-      ...{ output_index: 0, sequence_number: 0, delta: "+" },
+      type: "response.apply_patch_call_operation_diff.delta",
+      item_id: "apc_1",
+      output_index: 0,
+      sequence_number: 0,
+      delta: "+",
     },
   },
 ];
 
-/** A response, an event or an item as one oracle would have it; undefined where it has no word for it. */
+/** A response, an event or an item in the form of one oracle; undefined if it has none. */
 export function adapt(
   oracle: OracleName,
   of: Difference["of"],

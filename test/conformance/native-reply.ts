@@ -1,14 +1,16 @@
-/** What a vendor says that knows a tool itself, and makes items of its own for it. */
+/** The answers of a vendor that supports a tool itself, and makes items of its own for it. */
 
 import type { JsonObject } from "../../src/base/json.ts";
 import { CALL_EVENTS } from "../../src/responses/fold/call-events.ts";
 import { type Reply, reply } from "../../src/testing/index.ts";
 
-/** The answer of a vendor that knows a tool itself, as its server streams it. */
+/** The answer of a vendor that supports a tool itself, in the form in which its server streams it. */
 export function nativeReply(items: readonly JsonObject[]): Reply {
   const head = { id: "resp_upstream", object: "response", created_at: 0, model: "m" };
   const usage = {
-    ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+    input_tokens: 1,
+    output_tokens: 1,
+    total_tokens: 2,
     input_tokens_details: { cached_tokens: 0 },
     output_tokens_details: { reasoning_tokens: 0 },
   };
@@ -36,7 +38,10 @@ function progressOf(item: JsonObject, output_index: number): object[] {
 
 export function nativeMessage(text: string): JsonObject {
   return {
-    ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    status: "completed",
     content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
   };
 }

@@ -1,7 +1,7 @@
 /**
- * What the Open Responses standard's own suite asks of a server, case by case and with the same meaning,
- * over HTTP and WebSocket. Each answer is held against both descriptions besides. Tests that are named by an
- * id in brackets are the suite's own cases; the others ask more of the same things.
+ * The cases of the Open Responses standard's own suite, with the same meaning, over HTTP and WebSocket.
+ * Each answer is also checked against both descriptions. Tests with an id in brackets are the suite's own
+ * cases; the others test more of the same.
  */
 
 import assert from "node:assert/strict";
@@ -9,19 +9,19 @@ import { it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { type Reply, reply } from "../../src/testing/index.ts";
-import { readEvents } from "../server/server-bench.ts";
-import { connectSocket, type SocketEvent } from "../server/socket/socket-bench.ts";
+import { readEvents } from "../server/server-fixture.ts";
+import { connectSocket, type SocketEvent } from "../server/socket/socket-fixture.ts";
 import { checkError, checkEvents, checkResponse } from "./check.ts";
 import { findFaults } from "./oracles.ts";
 import { createPdf } from "./pdf.ts";
 
-/** Where the server listens, and the model that every request names. */
+/** The server's address, and the model of every request. */
 export interface SuiteServer {
   readonly url: string;
   readonly model: string;
 }
 
-/** The tests; `server` is asked for once it listens. */
+/** The tests; `server` is called once it listens. */
 export function describeOpenResponses(server: () => SuiteServer): void {
   for (const [id, { name, run }] of Object.entries(CASES)) {
     it(`${name} (${id})`, () => run(server()));
@@ -33,7 +33,7 @@ export function describeOpenResponses(server: () => SuiteServer): void {
   describeMore(server);
 }
 
-/** A model for it: calls what it is offered, and else says something. */
+/** A model for it: calls the offered tools, or else answers with text. */
 export function answerOpenResponses({ tools }: ModelRequest): Reply {
   const [tool] = tools;
   if (tool?.type !== "function") return reply.text("Hello there, friend.");
@@ -43,7 +43,9 @@ export function answerOpenResponses({ tools }: ModelRequest): Reply {
 const user = (content: unknown): object => ({ type: "message", role: "user", content });
 
 const WEATHER = {
-  ...{ type: "function", name: "get_weather", description: "Current weather of a place" },
+  type: "function",
+  name: "get_weather",
+  description: "Current weather of a place",
   parameters: {
     type: "object",
     properties: { location: { type: "string", description: "City and state" } },
@@ -72,11 +74,14 @@ const TURNS = [
   user("What is my name?"),
 ];
 
-/** What an assistant said on its way, and at last. */
+/** An assistant's intermediate and final answers. */
 const PHASES = ["commentary", "final_answer"] as const;
 
 const said = (phase: string): object => ({
-  ...{ type: "message", role: "assistant", phase, content: `The ${phase}: four.` },
+  type: "message",
+  role: "assistant",
+  phase,
+  content: `The ${phase}: four.`,
 });
 
 const ASKS_WEATHER = {
@@ -129,7 +134,7 @@ const CASES = {
     },
   },
   "websocket-continuation": {
-    name: "goes on with a response that is not stored, on its own WebSocket",
+    name: "continues a response that is not stored, on its own WebSocket",
     run: async (server) => {
       const [, second] = await session(server, [
         { store: false, input: "Remember the word cobalt." },
@@ -139,7 +144,7 @@ const CASES = {
     },
   },
   "websocket-reconnect-store-false-recovery": {
-    name: "does not know a response that is not stored on another WebSocket, which goes on",
+    name: "does not know a response that is not stored on another WebSocket, which stays open",
     run: async (server) => {
       const [lost] = await session(server, [{ store: false, input: "Remember: copper." }]);
       const previous_response_id = completed(lost).id;
@@ -220,7 +225,7 @@ const CASES = {
   },
 } as const satisfies Record<string, SuiteCase>;
 
-/** Requests that are asked plain and streamed beyond the suite, and what must be in the answer. */
+/** Requests beyond the suite, sent plain and streamed, and the required content of the answer. */
 const PLAIN: Readonly<Record<string, { readonly body: object; readonly type: string }>> = {
   "a message of the system before it": { body: { input: SYSTEM }, type: "message" },
   "a tool to call": { body: ASKS_WEATHER, type: "function_call" },
@@ -232,7 +237,8 @@ const PLAIN: Readonly<Record<string, { readonly body: object; readonly type: str
         user([
           { type: "input_text", text: "What is its title?" },
           {
-            ...{ type: "input_file", filename: "fixture.pdf" },
+            type: "input_file",
+            filename: "fixture.pdf",
             file_data: `data:application/pdf;base64,${createPdf("A Title")}`,
           },
         ]),
@@ -269,13 +275,13 @@ async function forgetsAfterFailure(server: SuiteServer): Promise<void> {
 }
 
 function describeMore(server: () => SuiteServer): void {
-  it("goes on with an earlier response", async () => {
+  it("continues an earlier response", async () => {
     const first = await create(server(), { input: "Remember the word papaya." });
     const more = { previous_response_id: first.id, input: "Which word?" };
     assert.equal((await create(server(), more)).previous_response_id, first.id);
   });
 
-  it("takes the result of a call that it has asked for", async () => {
+  it("accepts the result of a call that it has made", async () => {
     const tool_choice = { type: "function", name: WEATHER.name };
     const first = await create(server(), { ...ASKS_WEATHER, tool_choice });
     const call = first.output.find((item) => item.type === "function_call");
@@ -285,13 +291,13 @@ function describeMore(server: () => SuiteServer): void {
     assert.ok(second.output.some(({ type }) => type === "message"));
   });
 
-  it("does not fail for a search that it is not allowed to make", async () => {
+  it("does not fail for a search that it must not make", async () => {
     const tools = [{ type: "web_search", external_web_access: false }];
     const tool_choice = { type: "web_search" };
     await create(server(), { input: "What is new?", tools, tool_choice });
   });
 
-  it("ends a stream with [DONE], repeats the type as the event's name and gives no ids", async () => {
+  it("ends a stream with [DONE], repeats the type as the event's name and sends no ids", async () => {
     const text = await post(server(), { input: "Count from 1 to 5.", stream: true }, EVENT_STREAM);
     const frames = text.split("\n\n").slice(0, -1);
     assert.equal(frames.at(-1), "data: [DONE]");
@@ -346,7 +352,7 @@ async function send(
 /** A request, or one that names the response of the first turn. */
 type Step = object | ((firstId: string) => object);
 
-/** The turns of one WebSocket. What a server compacted goes back as it is, in whatever form: not checked. */
+/** The turns of one WebSocket. Compacted items are sent back unchanged, in any form: not checked. */
 async function session(
   { url, model }: SuiteServer,
   steps: readonly Step[],
@@ -374,7 +380,7 @@ function completed(events: readonly SocketEvent[] | undefined): EmittedResponse 
   return response;
 }
 
-/** The code of a turn that failed, in the standard's own envelope. */
+/** The code of a failed turn, in the standard's own envelope. */
 function errorOf(events: readonly SocketEvent[] | undefined): string | undefined {
   const last = events?.at(-1);
   assert.equal(last?.type, "error", JSON.stringify(last));

@@ -1,6 +1,6 @@
 /**
- * The two published descriptions of the API, ready to hold values against. Each schema is compiled when
- * it is first asked for, once a process: all of them together would cost seconds.
+ * The two published descriptions of the API, as validators. Each schema is compiled when it is first
+ * needed, once for each process: all of them together would take seconds.
  */
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
@@ -15,12 +15,12 @@ export type OracleName = DocumentName;
 
 export const ORACLES: readonly OracleName[] = ["openai", "open-responses"];
 
-// `verbose` tells the schema that an error is of, which `explain` needs.
+// With `verbose` an error has its schema, which `explain` needs.
 const ajv = new Ajv2020({ strict: false, validateFormats: false, verbose: true });
 const documents = new Map<OracleName, PublishedDocument>();
 const validators = new Map<string, ValidateFunction>();
 
-/** What is wrong with the value, by one oracle; nothing is well. The value is read as it is sent. */
+/** The errors of the value, by one oracle; none if it is valid. The value is read in its sent form. */
 export function findFaults(oracle: OracleName, schema: string, value: unknown): string[] {
   const validate = validatorOf(oracle, schema);
   const sent = JSON.parse(JSON.stringify(value)) as Json;
@@ -28,7 +28,7 @@ export function findFaults(oracle: OracleName, schema: string, value: unknown): 
   return [`${oracle} ${schema}: ${explain(validate.errors ?? [], sent)}`];
 }
 
-/** The name of the schema of an event of this type; undefined for one that the oracle does not know. */
+/** The name of the schema of an event of this type; undefined if the oracle does not know it. */
 export function eventSchemaOf(
   oracle: OracleName,
   type: string,
@@ -55,7 +55,7 @@ function eventSchemas(oracle: OracleName): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Every type that stands in a union of the oracle: the kinds of items, of tools. */
+/** Every type in a union of the oracle: the kinds of items, of tools. */
 export function typesIn(oracle: OracleName, union: string): ReadonlySet<string> {
   const schemas = schemasOf(oracle);
   return new Set(namesIn(schemas[union]).flatMap((name) => typesOf(schemas[name])));
@@ -103,7 +103,7 @@ function documentOf(oracle: OracleName): PublishedDocument {
   return document;
 }
 
-/** The types of the object that a schema is of, or a field of. */
+/** The types of the object that a schema, or a field of it, describes. */
 const typesOfOwner = new WeakMap<object, readonly string[]>();
 
 function rememberTypes(schema: Json, owner: readonly string[]): void {
@@ -115,7 +115,7 @@ function rememberTypes(schema: Json, owner: readonly string[]): void {
   for (const inner of Object.values(schema)) rememberTypes(inner ?? null, types);
 }
 
-/** Of a union that nothing fits, the member of the value's own type says what is wrong. */
+/** If no member of a union fits, the member with the value's own type describes the errors. */
 function explain(errors: readonly ErrorObject[], value: Json): string {
   const told = errors.filter(({ keyword }) => keyword !== "oneOf" && keyword !== "anyOf");
   const own = told.filter(({ instancePath: path, parentSchema }) => {

@@ -1,6 +1,6 @@
 /**
- * A whole server over each provider: the embedded model, and a scripted upstream of every wire. Tests
- * say what the model answers, and nothing of how it is reached.
+ * A whole server over each provider: the embedded model, and a scripted upstream of every wire. Tests say
+ * what the model answers, and not how it is reached.
  */
 
 import { after, type TestContext } from "node:test";
@@ -18,26 +18,29 @@ import {
   startResponsesUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
-import type { ServerSetup } from "../server/server-bench.ts";
-import { type SocketServer, startSocketServer } from "../server/socket/socket-bench.ts";
+import type { ServerSetup } from "../server/server-fixture.ts";
+import { type SocketServer, startSocketServer } from "../server/socket/socket-fixture.ts";
 
 export type Engine = ScriptEngine | Script;
 
 interface ProviderRow {
-  /** `vendor/model`, one that the model table does not know: such a model is asked for everything. */
+  /**
+   * `vendor/model`, with a model that is not in the model table: such a model is assumed to support
+   * everything.
+   */
   readonly model: string;
   readonly provider: string | null;
-  /** Undefined for the embedded model, which nothing is sent to. */
+  /** Undefined for the embedded model, to which nothing is sent. */
   readonly start: ((options: { readonly engine: Engine }) => Promise<Upstream>) | undefined;
-  /** The base URL of the API at the upstream, where it is not the upstream's own. */
+  /** The base URL of the API at the upstream, if it is not the upstream's own. */
   readonly toUrl?: (url: string) => string;
-  /** The variable of its token, where it is not signed for. */
+  /** The variable of its token, if requests are not signed. */
   readonly keyName?: keyof typeof ENV;
-  /** Other models of the same server, by the names that requests have for them. */
+  /** Other models of the same server, by their names in requests. */
   readonly others?: Readonly<Record<string, string>>;
 }
 
-/** What `bedrock` signs with, which nobody looks at, and the token that Google Cloud asks for. */
+/** The credentials with which `bedrock` signs, which are not checked, and the token for Google Cloud. */
 const ENV = {
   PATH: process.env["PATH"],
   AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
@@ -50,18 +53,21 @@ export const PROVIDERS = {
   embedded: { model: "embedded/offline", provider: null, start: undefined },
   chat: { model: "custom/scripted", provider: "openai-chat", start: startChatUpstream },
   responses: {
-    ...{ model: "openai/test-model", provider: "openai-responses" },
+    model: "openai/test-model",
+    provider: "openai-responses",
     start: startResponsesUpstream,
   },
   messages: {
-    ...{ model: "anthropic/test-model", provider: "anthropic" },
+    model: "anthropic/test-model",
+    provider: "anthropic",
     start: startMessagesUpstream,
   },
   gemini: { model: "gemini/test-model", provider: "gemini", start: startGeminiUpstream },
   cohere: { model: "cohere/test-model", provider: "cohere", start: startCohereUpstream },
   ollama: { model: "ollama/test-model", provider: "ollama", start: startOllamaUpstream },
   bedrock: {
-    ...{ model: "bedrock/test-model", provider: "bedrock" },
+    model: "bedrock/test-model",
+    provider: "bedrock",
     others: { claude: "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0" },
     start: startBedrockUpstream,
   },
@@ -75,41 +81,51 @@ export const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[];
 export const SCRIPTED_NAMES = PROVIDER_NAMES.filter((name) => name !== "embedded");
 
 /**
- * The APIs of above at Google Cloud: other addresses, nearly the same words. They are for suites that must run
- * over every wire.
+ * The APIs of above at Google Cloud: other addresses, nearly the same form. They are for suites that must
+ * run over every wire.
  */
 const AT_GOOGLE = {
   "messages at Google Cloud": {
-    ...{ model: "vertexai/test-model", provider: "vertexai-anthropic", keyName: "GOOGLE_TOKEN" },
+    model: "vertexai/test-model",
+    provider: "vertexai-anthropic",
+    keyName: "GOOGLE_TOKEN",
     start: (options) =>
       startMessagesUpstream({ ...options, platform: "vertex", key: ENV.GOOGLE_TOKEN }),
   },
   "gemini at Google Cloud": {
-    ...{ model: "vertex/test-model", provider: "vertexai-gemini", keyName: "GOOGLE_TOKEN" },
+    model: "vertex/test-model",
+    provider: "vertexai-gemini",
+    keyName: "GOOGLE_TOKEN",
     start: (options) =>
       startGeminiUpstream({
-        ...{ ...options, includeIds: false, isPartial: true, key: ENV.GOOGLE_TOKEN },
+        ...options,
+        includeIds: false,
+        isPartial: true,
+        key: ENV.GOOGLE_TOKEN,
       }),
     toUrl: (url) => url.replace("/v1beta", "/v1/projects/p1/locations/global"),
   },
 } as const satisfies Record<string, ProviderRow>;
 
-/** A vendor of chat completions whose own words are tried beside those of the API. */
+/** A vendor of chat completions whose own parameters are tested beside those of the API. */
 const ROUTERS = {
   openrouter: {
-    ...{ model: "openrouter/test/claude-test", provider: "openai-chat" },
+    model: "openrouter/test/claude-test",
+    provider: "openai-chat",
     start: (options) =>
       startChatUpstream({ ...options, router: true, reasoningField: "reasoning" }),
   },
 } as const satisfies Record<string, ProviderRow>;
 
 export const SERVED: Readonly<Record<ServedName, ProviderRow>> = {
-  ...{ ...PROVIDERS, ...AT_GOOGLE, ...ROUTERS },
+  ...PROVIDERS,
+  ...AT_GOOGLE,
+  ...ROUTERS,
 };
 
 type ServedName = ProviderName | keyof typeof AT_GOOGLE | keyof typeof ROUTERS;
 
-/** One for each wire, wherever it is spoken. */
+/** One for each wire, at any vendor. */
 export const SERVED_NAMES: readonly ServedName[] = [
   ...PROVIDER_NAMES,
   ...(Object.keys(AT_GOOGLE) as (keyof typeof AT_GOOGLE)[]),
@@ -118,11 +134,11 @@ export const SERVED_NAMES: readonly ServedName[] = [
 export interface ProviderServer {
   /** Answers HTTP and WebSockets. */
   readonly server: SocketServer;
-  /** Where what the model was asked is recorded; undefined for the embedded model. */
+  /** Records the model's requests; undefined for the embedded model. */
   readonly upstream: Upstream | undefined;
 }
 
-/** Scripts break off on purpose, and would be asked again. */
+/** Scripts break off on purpose, and would be retried. */
 const ONE_TRY = { attempts: 1, baseMs: 1, maxMs: 1, maxRetryAfterMs: 1 };
 
 export async function startProviderServer(
@@ -157,7 +173,7 @@ export async function startProviderServer(
   return { server, upstream };
 }
 
-/** For servers that all tests of a suite share: ended when the suite is. */
+/** For servers that all tests of a suite share: ended with the suite. */
 export function suiteContext(): Pick<TestContext, "after"> {
   const closing: (() => unknown)[] = [];
   after(async () => {

@@ -1,6 +1,6 @@
 /**
- * A response is told once and can be heard for ever: from any of its events on, by anybody, live or
- * afterwards, the same events.
+ * A response can be replayed for ever: from any of its events on, by any client, live or afterwards, with
+ * the same events.
  */
 
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { Guard } from "../../src/server/guard.ts";
 import { type Reply, reply, respond, type ScriptEngine, script } from "../../src/testing/index.ts";
 import { replyEvents } from "../../src/testing/reply-events.ts";
-import { ANYBODY, createOpenGuard, readEvents, type TestServer } from "../server/server-bench.ts";
+import { ANYBODY, createOpenGuard, readEvents, type TestServer } from "../server/server-fixture.ts";
 import { checkEvents } from "./check.ts";
 import { type ProviderServer, startProviderServer, suiteContext } from "./provider-servers.ts";
 import { FILES, MACHINE, WEB_TOOLS } from "./scenario-server.ts";
@@ -50,8 +50,8 @@ describe("the replay of a response", () => {
   });
 });
 
-describe("a response that many follow", () => {
-  it("tells each of a hundred clients the same, from whichever event on", async (t) => {
+describe("a response with many followers", () => {
+  it("sends each of a hundred clients the same, from any event on", async (t) => {
     const clients = 100;
     const gate = createGate();
     const { guard, admitted } = createCountingGuard(clients + 1);
@@ -74,7 +74,7 @@ describe("a response that many follow", () => {
 });
 
 interface Gate {
-  /** Lets so many more through. */
+  /** Lets that many more through. */
   open(count: number): void;
   pass(): Promise<void>;
 }
@@ -98,7 +98,7 @@ function createGate(): Gate {
   };
 }
 
-/** A model that says as much as the gate lets through. */
+/** A model that writes as much as the gate lets through. */
 function createGatedEngine(gate: Gate, said: Extract<Reply, { kind: "answer" }>): ScriptEngine {
   const { makeId } = script();
   return async function* (request, { signal }) {
@@ -111,7 +111,7 @@ function createGatedEngine(gate: Gate, said: Extract<Reply, { kind: "answer" }>)
   };
 }
 
-/** Lets everybody in; `admitted` resolves when so many have asked. */
+/** Lets every request in; `admitted` resolves when that many have come. */
 function createCountingGuard(count: number): { guard: Guard; admitted: Promise<void> } {
   const open = createOpenGuard(ANYBODY);
   let asked = 0;
@@ -130,7 +130,7 @@ function createCountingGuard(count: number): { guard: Guard; admitted: Promise<v
   return { guard, admitted };
 }
 
-/** Reads the stream until the model has said something. */
+/** Reads the stream until the model has written some text. */
 async function firstText({ url }: TestServer, id: string): Promise<void> {
   const answer = await fetch(`${url}/v1/responses/${id}?stream=true`);
   const decoder = new TextDecoder();

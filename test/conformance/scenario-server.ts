@@ -1,15 +1,17 @@
-/** What the server of every scenario has: files, tools in place of the web, a machine to run things on. */
+/** The server of every scenario: files, tools in place of the web, a machine to run commands on. */
 
 import type { Json } from "../../src/base/json.ts";
 import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
 import type { Tool } from "../../src/tools/tool.ts";
-import type { TestServer } from "../server/server-bench.ts";
+import type { TestServer } from "../server/server-fixture.ts";
 
 /** Files of the folder that the server's own tools work in. */
 export const FILES = { "notes.txt": "The colour is blue.\n" };
 
 export const OWN_SERVER = {
-  ...{ type: "mcp", server_label: "offshoot", require_approval: "never" },
+  type: "mcp",
+  server_label: "offshoot",
+  require_approval: "never",
   allowed_tools: ["bash_read"],
 };
 
@@ -19,7 +21,7 @@ export const WEB_TOOLS: readonly Tool[] = [
   standIn("scrape_webpage", "# Page"),
 ];
 
-/** What runs on this machine for clients. Nobody draws really. */
+/** The tools that run on this machine for clients. No pictures are really drawn. */
 export const MACHINE: NonNullable<ResponsesSettings["machine"]> = {
   interpreter: { wheels: undefined, index: undefined },
   shell: { level: "process", env: { PATH: process.env["PATH"] } },
@@ -38,7 +40,10 @@ function standIn(name: string, result: Json): Tool {
   const parameters = { type: "object", properties: {} };
   return {
     spec: { type: "function", name, description: "", parameters, strict: false },
-    ...{ readOnly: true, effect: "network", parse: (input) => input, run: async () => result },
+    readOnly: true,
+    effect: "network",
+    parse: (input) => input,
+    run: async () => result,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every scenario on every provider, plain, streamed, kept and in the background: what comes is valid by
- * both descriptions, in the order of recorded streams, and the same whichever way it is asked for.
+ * Every scenario on every provider, plain, streamed, stored and in the background: the answer is valid by
+ * both descriptions, in the order of recorded streams, and the same in every mode.
  */
 
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ for (const name of SCRIPTED_NAMES) {
     let answer: (request: ModelRequest) => Reply = () => reply.text("");
     before(async () => {
       const engine = respond((request) => answer(request));
-      // Scenarios tell what this server makes of its own tools; of vendors, OpenAI's words are told.
+      // Scenarios show this server's own tools; of vendors, those of OpenAI are used.
       const nativeTools = name === "responses" ? ["*"] : [];
       const settings = { machine: MACHINE, nativeTools };
       const setup = { files: FILES, tools: WEB_TOOLS, settings };
@@ -65,14 +65,14 @@ async function checkScenario({ server }: ProviderServer, scenario: Scenario): Pr
   assert.ok(ended && "response" in ended);
   assert.deepEqual(shapeOf(ended.response, items), { status, items });
 
-  // What fails before it has said anything is an error of HTTP.
+  // A failure before any output is an HTTP error.
   if (status === "failed") return;
   const plain = await server.create({ ...body, store: false });
   checkResponse(plain);
   assert.deepEqual(shapeOf(plain, items), { status, items });
 }
 
-/** Thinking that shows nothing is left out: some vendors seal every answer. */
+/** Reasoning without visible text is left out: some vendors seal every answer. */
 function shapeOf({ status, output }: EmittedResponse, expected: Scenario["items"]): object {
   const shown = output.filter(
     (item) => item.type !== "reasoning" || item.summary.length > 0 || item.content?.length,

@@ -1,12 +1,12 @@
 /**
- * Answers of every shape, as data: what a client asks, what the model says, and what comes of it. Every
- * proof over "all scenarios" goes through this list.
+ * Answers of every form, as data: the client's request, the model's answer, and the result. Every proof
+ * over "all scenarios" goes through this list.
  */
 
 import type { JsonObject } from "../../src/base/json.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { type Reply, reply } from "../../src/testing/index.ts";
-import type { TestServer } from "../server/server-bench.ts";
+import type { TestServer } from "../server/server-fixture.ts";
 import { nativeMessage } from "./native-reply.ts";
 import { makeStore, OWN_SERVER } from "./scenario-server.ts";
 import { callOf, hasResult } from "./scripted-calls.ts";
@@ -14,18 +14,18 @@ import { callOf, hasResult } from "./scripted-calls.ts";
 export interface Scenario {
   readonly name: string;
   readonly body: object;
-  /** Makes what the request names, and gives the fields that name it. */
+  /** Creates the objects that the request names, and returns the fields that name them. */
   readonly prepare?: (server: TestServer) => Promise<object>;
-  /** What the model says to one request; it may be asked several times for one answer. */
+  /** The model's answer to one request; it may be asked several times for one response. */
   readonly answer: (request: ModelRequest) => Reply;
   readonly status: "completed" | "incomplete" | "failed";
-  /** The types of the answer's items; undefined where it depends on the network how much was said. */
+  /** The types of the answer's items; undefined if the amount of output depends on the network. */
   readonly items: readonly string[] | undefined;
-  /** The items of an answer by a model whose vendor knows the tool itself. */
+  /** The items of an answer by a model whose vendor supports the tool itself. */
   readonly native?: readonly JsonObject[];
 }
 
-/** The body of the request that a server is sent. */
+/** The body of the request to a server. */
 export async function bodyOf({ body, prepare }: Scenario, server: TestServer): Promise<object> {
   return { ...body, ...(await prepare?.(server)) };
 }
@@ -41,7 +41,7 @@ const WEATHER = {
   strict: true,
 };
 
-/** What `tools` leaves to be said: one without a description, without parameters, not strict. */
+/** A tool without optional fields: no description, no parameters, not strict. */
 const BARE = { type: "function", name: "now" };
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -64,7 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ...{ status: "completed", items: ["function_call"] },
   },
   {
-    name: "two calls side by side, behind words",
+    name: "two parallel calls, after text",
     body: { input: "Oslo and Köln?", tools: [WEATHER] },
     answer: () =>
       reply.calls(
@@ -124,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ...{ status: "incomplete", items: ["message"] },
   },
   {
-    // Behind a call, because what fails before it has said anything is an error of HTTP.
+    // After a call, because a failure before any output is an HTTP error.
     name: "an answer that breaks off",
     body: { input: "Read the notes.", tools: [OWN_SERVER] },
     answer: (request) =>
@@ -327,7 +327,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "an agent beside another",
     body: { input: "Split it.", multi_agent: { enabled: true } },
     answer: splitTask,
-    // Which of the two is heard first is theirs.
+    // The two may answer in either order.
     ...{ status: "completed", items: undefined },
   },
   {

@@ -1,9 +1,9 @@
-/** How scripted models find what they are to call, and see that it was. */
+/** How scripted models find the function to call, and see that it was called. */
 
 import type { Item } from "../../src/protocol/items.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 
-/** A call of the offered function whose name has the word in it; functions stand for other tools. */
+/** A call of the offered function whose name contains the word; functions stand for other tools. */
 export function callOf(
   { tools }: ModelRequest,
   word: string,

@@ -1,6 +1,7 @@
 /**
- * An editor of the protocol's own SDK around `offshoot acp`, with buffers, permissions and what it can show. Everything
- * that the agent sends is held against the published schema when the editor is closed.
+ * An editor made of the protocol's own SDK that runs `offshoot acp`, with buffers, permissions and
+ * capabilities. When the editor is closed, everything that the agent sent is checked against the published
+ * schema.
  */
 
 import assert from "node:assert/strict";
@@ -32,10 +33,10 @@ export interface Editor extends AsyncDisposable {
   readonly agent: ClientContext;
   readonly child: ChildProcess;
   readonly updates: SessionUpdate[];
-  /** Everything that the agent sent, as it came. */
+  /** Everything that the agent sent, unchanged. */
   readonly sent: AnyMessage[];
   readonly permissions: RequestPermissionRequest[];
-  /** What it has open, by absolute path, saved or not. */
+  /** Its open files, by absolute path, saved or not. */
   readonly buffers: Map<string, string>;
   /** What the agent wrote into it, in order. */
   readonly written: string[];
@@ -69,7 +70,10 @@ export async function openEditor(opening: Opening): Promise<Editor> {
     clientCapabilities: capabilities,
   });
   return {
-    ...{ agent: connection.agent, child, sent: seen.sent, ...editor },
+    agent: connection.agent,
+    child,
+    sent: seen.sent,
+    ...editor,
     async [Symbol.asyncDispose]() {
       connection.close();
       await end(child);
@@ -82,8 +86,11 @@ function start({ place, upstream, args = [], env = {} }: Opening): ChildProcess 
   return spawn(process.execPath, [CLI, "acp", ...args], {
     cwd: place.cwd,
     env: {
-      ...{ PATH: process.env["PATH"], HOME: place.home, OFFSHOOT_PROBE_LOCAL: "false" },
-      ...{ OFFSHOOT_MODEL: "custom/test-model", OFFSHOOT_URL: upstream.url },
+      PATH: process.env["PATH"],
+      HOME: place.home,
+      OFFSHOOT_PROBE_LOCAL: "false",
+      OFFSHOOT_MODEL: "custom/test-model",
+      OFFSHOOT_URL: upstream.url,
       ...env,
     },
     stdio: ["pipe", "pipe", "inherit"],
@@ -129,13 +136,13 @@ function answerAgent(
 interface Seen {
   readonly sent: AnyMessage[];
   watch(stream: ReturnType<typeof ndJsonStream>): ReturnType<typeof ndJsonStream>;
-  /** Fails where a message does not fit the schema. */
+  /** Fails if a message does not fit the schema. */
   check(): void;
 }
 
 function createSeen(): Seen {
   const sent: AnyMessage[] = [];
-  /** What each answer answers. */
+  /** The request of each answer. */
   const asked = new Map<unknown, string>();
   const tap = (see: (message: AnyMessage) => void) =>
     new TransformStream<AnyMessage, AnyMessage>({
@@ -184,7 +191,7 @@ function loadChecks(): void {
   }
 }
 
-/** Of no version of the schema: some editors send it all the same. */
+/** In no version of the schema, but some editors send it. */
 const UNPUBLISHED: ReadonlySet<string> = new Set(["session/set_model"]);
 
 function checkMessage(message: AnyMessage, asked: ReadonlyMap<unknown, string>): void {

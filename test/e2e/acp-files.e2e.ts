@@ -1,7 +1,7 @@
-/** Files through the editor's buffers, the MCP servers that the editor names, and stopping what works. */
+/** Files through the editor's buffers, the MCP servers that the editor names, and stopping work. */
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -10,7 +10,16 @@ import { type McpServer, methods, type PromptResponse } from "@agentclientprotoc
 import { noAnswer, reply, respond, script } from "../../src/testing/index.ts";
 import { until } from "../patience.ts";
 import { offeredTools } from "../server/mcp-client.ts";
-import { ask, newSession, openEditor, saidBy, updatesOf, withEditor } from "./acp-editor.ts";
+import {
+  type Answer,
+  ask,
+  type Editor,
+  newSession,
+  openEditor,
+  saidBy,
+  updatesOf,
+  withEditor,
+} from "./acp-editor.ts";
 import { createPlace } from "./command.ts";
 
 const BOTH = { fs: { readTextFile: true, writeTextFile: true } };
@@ -20,7 +29,7 @@ function call(name: string, given: object): { name: string; arguments: string } 
 }
 
 describe("files in an editor", () => {
-  it("are read as they are in its buffers, saved or not, and written into them", async () => {
+  it("are read from its buffers, saved or not, and written into them", async () => {
     const engine = script(
       reply.calls([call("read", { path: "a.txt" }), call("read", { path: "new.txt" })]),
       reply.calls([call("edit", { path: "a.txt", old_string: "unsaved", new_string: "edited" })]),
@@ -53,7 +62,7 @@ describe("files in an editor", () => {
     );
   });
 
-  it("are on disk for an editor that gives none, or does not know the file", async () => {
+  it("are on disk if the editor has no buffers, or does not know the file", async () => {
     const reads = [call("read", { path: "a.txt" }), call("read", { path: "none.txt" })];
     const engine = () =>
       script(
@@ -77,7 +86,7 @@ describe("files in an editor", () => {
     }
   });
 
-  it("are those of the folder alone, whatever the editor has open", async () => {
+  it("are only those of the folder, whatever the editor has open", async () => {
     const outside = call("read", { path: "../../secret.txt" });
     const key = call("read", { path: ".git/config" });
     const engine = script(reply.calls([outside, key]), reply.text("Done."));
@@ -108,7 +117,7 @@ describe("MCP servers that an editor names", () => {
   const echo = call("mcp__small-server__echo", { text: "hello" });
   const isServer = (id: string): boolean => id === "mcp:small-server";
 
-  it("are started when the person agrees, after the session is known, and give their tools", async () => {
+  it("are started if the user agrees, after the session is known, and provide their tools", async () => {
     const engine = script(reply.calls([echo]), reply.text("Done."));
     await withEditor(engine, async (editor, opening) => {
       const { place } = opening;
@@ -119,13 +128,13 @@ describe("MCP servers that an editor names", () => {
       const [first, second] = editor.permissions;
       assert.ok(isServer(first?.toolCall.toolCallId ?? ""));
       assert.match(first?.toolCall.title ?? "", /Start the MCP server small-server: .*small-mcp/);
-      // Its tools are a stranger's: each is asked about as any other call.
+      // Its tools are from another program: each needs approval like any other call.
       assert.equal(second?.toolCall.name, "mcp__small-server__echo");
       assert.match(opening.upstream.requests.at(-1)?.text ?? "", /You said: hello/);
     });
   });
 
-  it("are neither started nor offered when the person does not agree", async () => {
+  it("are neither started nor offered if the user does not agree", async () => {
     await withEditor(
       respond(() => reply.text("Done.")),
       async (editor, opening) => {
@@ -141,7 +150,7 @@ describe("MCP servers that an editor names", () => {
     );
   });
 
-  it("are asked about once where they are always allowed, unless they have changed", async () => {
+  it("are asked about once if they are always allowed, unless they have changed", async () => {
     const place = await createPlace();
     const engine = respond(() => reply.text("Done."));
     const asked: number[] = [];
@@ -160,7 +169,40 @@ describe("MCP servers that an editor names", () => {
     await place[Symbol.asyncDispose]();
   });
 
-  it("are left out with a word where they cannot be, and the prompt is answered", async () => {
+  it("are asked about again with the next prompt if the user cancels the question or the prompt", async () => {
+    const ways: readonly ("question" | "prompt")[] = ["question", "prompt"];
+    for (const way of ways) {
+      const answers: (Answer | "none")[] = ["once", way === "question" ? "cancelled" : "none"];
+      await withEditor(
+        respond(() => reply.text("Done.")),
+        async (editor, opening) => {
+          const { place, upstream } = opening;
+          const servers = ["First", "Second"].map((name) => ({ ...toServer(place), name }));
+          const sessionId = await newSession(editor, opening, servers);
+          const cancelled = ask(editor, sessionId, "Use them");
+          await until(() => editor.permissions[1], "the second question");
+          if (way === "prompt")
+            await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+          assert.equal(await cancelled, "cancelled");
+          assert.equal(upstream.requests.length, 0);
+          assert.ok(!existsSync(join(place.cwd, "started")));
+          assert.equal(await ask(editor, sessionId, "Again"), "end_turn");
+          const asked = editor.permissions.map(({ toolCall }) => toolCall.toolCallId);
+          assert.deepEqual(asked, ["mcp:first", "mcp:second", "mcp:second"]);
+          const offered = offeredTools(upstream).filter((name) => name.startsWith("mcp__"));
+          assert.deepEqual(offered, ["mcp__first__echo", "mcp__second__echo"]);
+        },
+        {
+          answer: async () => {
+            const next = answers.shift() ?? "once";
+            return next === "none" ? await new Promise<never>(() => {}) : next;
+          },
+        },
+      );
+    }
+  });
+
+  it("are left out with a message if they cannot be started, and the prompt is answered", async () => {
     const servers: McpServer[] = [
       { name: "!!", command: "x", args: [], env: [] },
       { type: "http", name: "nowhere", url: "http://127.0.0.1:1/mcp", headers: [] },
@@ -180,7 +222,7 @@ describe("MCP servers that an editor names", () => {
 });
 
 describe("stopping in an editor", () => {
-  it("answers `cancelled` while the model is asked, while a tool works, and while a person is asked", async () => {
+  it("answers `cancelled` while the model is asked, while a tool works, and while the user is asked", async () => {
     const sleep = call("shell", { command: "echo $$ > pid; exec sleep 1000", timeout: 300 });
     const write = call("write", { path: "a.txt", content: "x" });
     const stop = async (
@@ -190,7 +232,7 @@ describe("stopping in an editor", () => {
         opening: Parameters<Parameters<typeof withEditor>[1]>[1],
         asked: () => number,
       ) => boolean,
-      after: (cwd: string) => Promise<void> = async () => {},
+      after: (cwd: string, editor: Editor) => Promise<void> = async () => {},
     ): Promise<void> => {
       await withEditor(
         engine,
@@ -201,7 +243,7 @@ describe("stopping in an editor", () => {
           await until(() => ready(opening, count) || undefined, "the work");
           await editor.agent.notify(methods.agent.session.cancel, { sessionId });
           assert.equal(await asked, "cancelled");
-          await after(opening.place.cwd);
+          await after(opening.place.cwd, editor);
           assert.equal(opening.upstream.requests.length, 1);
         },
         setup,
@@ -211,11 +253,18 @@ describe("stopping in an editor", () => {
     await stop(
       script(reply.calls([sleep]), reply.text("Never.")),
       { answer: "once" },
-      ({ place }) => existsSync(join(place.cwd, "pid")),
-      // By the time the editor is told, the command is gone.
-      async (cwd) => {
+      // The file is there before its content is.
+      ({ place }) =>
+        existsSync(join(place.cwd, "pid")) &&
+        readFileSync(join(place.cwd, "pid"), "utf8").endsWith("\n"),
+      // By the time the editor gets the answer, the command has ended, and the editor knows it.
+      async (cwd, { sent }) => {
         const pid = Number(await readFile(join(cwd, "pid"), "utf8"));
         assert.throws(() => process.kill(pid, 0), /ESRCH/);
+        const texts = sent.map((message) => JSON.stringify(message));
+        const end = texts.findIndex((text) => /tool_call_update.*"status":"failed"/.test(text));
+        const answer = texts.findIndex((text) => text.includes('"stopReason":"cancelled"'));
+        assert.ok(end >= 0 && end < answer, `${end} and ${answer} of ${texts.join("\n")}`);
       },
     );
     await stop(
@@ -225,7 +274,7 @@ describe("stopping in an editor", () => {
     );
   });
 
-  it("stops a prompt whose request is taken back", async () => {
+  it("stops a prompt whose request is cancelled", async () => {
     await withEditor(
       script(),
       async (editor, opening) => {
@@ -248,7 +297,7 @@ describe("stopping in an editor", () => {
     );
   });
 
-  it("ends the run of an editor that goes away, with its ending in the record", async () => {
+  it("ends the run of an editor that disconnects, with its ending in the record", async () => {
     await withEditor(
       script(),
       async (_, opening) => {

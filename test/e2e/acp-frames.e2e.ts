@@ -1,4 +1,7 @@
-/** Raw lines to `offshoot acp`: what is cut, joined, long, unknown or wrong is answered in the protocol's words, and the connection goes on. */
+/**
+ * Raw lines to `offshoot acp`: lines that are split, joined, long, unknown or wrong are answered in the
+ * protocol's words, and the connection continues.
+ */
 
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
@@ -19,7 +22,7 @@ interface Answered {
   codeOf(id: unknown): unknown;
 }
 
-/** The input stays open until these requests are answered, as an editor's does. */
+/** The input stays open until these requests are answered, like an editor's. */
 async function send(
   place: Place,
   pieces: readonly string[],
@@ -48,7 +51,7 @@ async function send(
 }
 
 describe("frames of an editor", () => {
-  it("may come in pieces, several at once, and with fields that nobody knows", async () => {
+  it("may come in pieces, several at once, and with unknown fields", async () => {
     await using place = await createPlace();
     const extra = { protocolVersion: 1, unknownField: true, clientCapabilities: { x: { y: 1 } } };
     const hello = request(1, "initialize", extra);
@@ -61,7 +64,7 @@ describe("frames of an editor", () => {
     }
   });
 
-  it("that are no messages, no known methods or not for this moment are errors, and the next is answered", async () => {
+  it("that are not messages, not known methods or not allowed now are errors, and the next is answered", async () => {
     await using place = await createPlace();
     const lines = [
       HELLO,
@@ -81,8 +84,10 @@ describe("frames of an editor", () => {
       JSON.stringify({ jsonrpc: "2.0", id: 99, result: {} }),
       JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: 1, message: "x" } }),
       request(8, "session/list", {}),
+      // Not announced: a model may be ready without a sign-in.
+      request(9, "logout"),
     ];
-    const ids = [1, 2, 3, 4, 5, 6, 7, 8];
+    const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const { codeOf } = await send(place, [`${lines.join("\n")}\n`], ids);
     assert.deepEqual(ids.map(codeOf), [
       "ok",
@@ -93,7 +98,25 @@ describe("frames of an editor", () => {
       -32_602,
       -32_601,
       "ok",
+      -32_601,
     ]);
+  });
+
+  it("may ask for another version of the protocol, and get ours; what is no version is refused", async () => {
+    await using place = await createPlace();
+    const versions = [0, 1, 2, 65_535, "1", 1.5, -1, null, undefined];
+    const lines = versions.map((protocolVersion, at) =>
+      request(at + 1, "initialize", { protocolVersion, clientCapabilities: {} }),
+    );
+    const ids = versions.map((_, at) => at + 1);
+    const { codeOf, frames } = await send(place, [`${lines.join("\n")}\n`], ids);
+    const codes = ["ok", "ok", "ok", "ok", -32_602, -32_602, -32_602, -32_602, -32_602];
+    assert.deepEqual(ids.map(codeOf), codes);
+    const answered = frames.flatMap(({ result }) => (result ? [result] : []));
+    assert.deepEqual(
+      answered.map((result) => (result as { protocolVersion: unknown }).protocolVersion),
+      [1, 1, 1, 1],
+    );
   });
 
   it("may leave out the list of MCP servers", async () => {
@@ -101,7 +124,7 @@ describe("frames of an editor", () => {
     const lines = [HELLO, request(2, "session/new", { cwd: place.cwd })];
     const { codeOf, frames } = await send(place, [`${lines.join("\n")}\n`], [1, 2]);
     assert.equal(codeOf(2), "ok");
-    // The answer that names the session is before everything about it.
+    // The answer that names the session comes before everything about it.
     const at = frames.findIndex((frame) => frame["id"] === 2);
     const about = frames.findIndex((frame) => frame["method"] === "session/update");
     assert.ok(about < 0 || at < about);

@@ -1,4 +1,4 @@
-/** Sessions of an editor over `offshoot acp`: given back after a restart, listed, forked, one prompt at a time. */
+/** Sessions of an editor over `offshoot acp`: loaded after a restart, listed, forked, one prompt at a time. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { until } from "../patience.ts";
 import { ask, newSession, openEditor, saidBy, updatesOf, withEditor } from "./acp-editor.ts";
 
 describe("sessions of an editor", () => {
-  it("gives a session back to an editor that was started again, and tells what was said", async () => {
+  it("loads a session in an editor that was restarted, and replays its messages", async () => {
     const read = { name: "read", arguments: '{"path":"none.txt"}' };
     const engine = script(reply.calls([read]), reply.text("Kept."), reply.text("Again."));
     await withEditor(engine, async (editor, opening) => {
@@ -43,7 +43,7 @@ describe("sessions of an editor", () => {
     });
   });
 
-  it("goes on after the editor, or this program, died in the middle of a prompt", async () => {
+  it("continues after the editor, or this program, died in the middle of a prompt", async () => {
     for (const kill of ["editor", "program"] as const) {
       const engine = respond(({ items }) =>
         JSON.stringify(items).includes("And now?") ? reply.text("Back.") : reply.text("Never."),
@@ -84,7 +84,7 @@ describe("sessions of an editor", () => {
     }
   });
 
-  it("says that a session is gone, and never gives an empty one in its place", async () => {
+  it("reports that a session is gone, and never loads an empty one in its place", async () => {
     await withEditor(script(), async (editor, { place }) => {
       const params = { sessionId: "conv_gone", cwd: place.cwd, mcpServers: [] };
       for (const method of [methods.agent.session.load, methods.agent.session.resume]) {
@@ -117,7 +117,7 @@ describe("sessions of an editor", () => {
     });
   });
 
-  it("forks a session, and both go on by themselves", async () => {
+  it("forks a session, and both continue by themselves", async () => {
     const engine = respond(() => reply.text("Yes."));
     await withEditor(engine, async (editor, opening) => {
       const { cwd } = opening.place;
@@ -135,7 +135,7 @@ describe("sessions of an editor", () => {
     });
   });
 
-  it("answers one prompt of a session at a time, and those of two side by side", async () => {
+  it("answers one prompt of a session at a time, and those of two in parallel", async () => {
     let finish = (): void => {};
     const finished = new Promise<void>((resolve) => {
       finish = resolve;

@@ -28,7 +28,7 @@ async function writeConfig({ home }: Place, path: string, text: string): Promise
 }
 
 describe("offshoot acp", () => {
-  it("answers a prompt in a session, with usage and a title, and goes on with it", async () => {
+  it("answers a prompt in a session, with usage and a title, and continues it", async () => {
     await withEditor(script(reply.text("Blue."), reply.text("Sky.")), async (editor, opening) => {
       const sessionId = await newSession(editor, opening);
       assert.equal(await ask(editor, sessionId, "Colour?"), "end_turn");
@@ -42,7 +42,7 @@ describe("offshoot acp", () => {
     });
   });
 
-  it("tells how much of the model's window is used, and what all prompts cost", async () => {
+  it("reports how much of the model's window is used, and what all prompts cost", async () => {
     const place = await createPlace();
     const facts = "{ context_tokens: 5000, price: { input: 1000, output: 1000 } }";
     await writeConfig(place, "config.yaml", `models:\n  custom/test-model: ${facts}\n`);
@@ -69,7 +69,7 @@ describe("offshoot acp", () => {
     await place[Symbol.asyncDispose]();
   });
 
-  it("asks for permission with the change, under the call that it shows, and does as the person says", async () => {
+  it("asks for permission with the change, under the call that it shows, and obeys the user", async () => {
     for (const answer of ["once", "no"] as const) {
       const engine = script(reply.calls([WRITE]), reply.text("Done."));
       await withEditor(
@@ -93,7 +93,7 @@ describe("offshoot acp", () => {
     }
   });
 
-  it("asks no more about calls that are always allowed, and ends the prompt whose question is cancelled", async () => {
+  it("no longer asks about calls that are always allowed, and ends the prompt whose question is cancelled", async () => {
     const again = { ...WRITE, arguments: JSON.stringify({ path: "b.txt", content: "hello" }) };
     const engine = script(reply.calls([WRITE]), reply.calls([again]), reply.text("Done."));
     await withEditor(
@@ -116,9 +116,9 @@ describe("offshoot acp", () => {
     );
   });
 
-  it("offers model, approvals and thinking as options, and takes a choice by each way", async () => {
+  it("offers model, approvals and thinking as options, and accepts a choice by each way", async () => {
     const engine = script(reply.calls([WRITE]), reply.text("Done."));
-    await withEditor(engine, async (editor, { place }) => {
+    await withEditor(engine, async (editor, { place, upstream }) => {
       const { agent } = editor;
       const params = { cwd: place.cwd, mcpServers: [] };
       const opened: NewSessionResponse = await agent.request(methods.agent.session.new, params);
@@ -130,10 +130,11 @@ describe("offshoot acp", () => {
         JSON.stringify(updatesOf(editor, "config_option_update")),
         /"currentValue":"deny".*"id":"mode"/,
       );
-      const set = { sessionId, configId: "thinking", value: "on" };
+      const set = { sessionId, configId: "thinking", value: "low" };
       const changed = await agent.request(methods.agent.session.setConfigOption, set);
-      assert.match(JSON.stringify(changed), /"id":"thinking".*"currentValue":"on"/);
+      assert.match(JSON.stringify(changed), /"id":"thinking".*"currentValue":"low"/);
       await ask(editor, sessionId, "Write it");
+      assert.match(upstream.requests[0]?.text ?? "", /"reasoning_effort":"low"/);
       assert.ok(!existsSync(join(place.cwd, "a.txt")));
       const byOption = { sessionId, configId: "mode", value: "auto" };
       await agent.request(methods.agent.session.setConfigOption, byOption);
@@ -144,7 +145,11 @@ describe("offshoot acp", () => {
       for (const [method, wrong, said] of [
         ["session/set_mode", { modeId: "nope" }, /no mode/],
         ["session/set_config_option", { configId: "nope", value: "x" }, /no option/],
-        ["session/set_config_option", { configId: "thinking", value: "x" }, /on or off/],
+        [
+          "session/set_config_option",
+          { configId: "thinking", value: "x" },
+          /one of: off, low, medium, high, max/,
+        ],
         ["session/set_model", {}, /must be text/],
       ] as const) {
         await assert.rejects(agent.request(method, { sessionId, ...wrong }), said, method);
@@ -152,7 +157,22 @@ describe("offshoot acp", () => {
     });
   });
 
-  it("offers to set up a model in a terminal where the editor has one, and never asks for it", async () => {
+  it("begins with the thinking of the settings", async () => {
+    for (const [think, value] of [
+      ["true", "high"],
+      ["false", "off"],
+    ] as const) {
+      const use = async ({ agent }: Editor, { place }: Opening): Promise<void> => {
+        const params = { cwd: place.cwd, mcpServers: [] };
+        const opened: NewSessionResponse = await agent.request(methods.agent.session.new, params);
+        const thinking = opened.configOptions?.find(({ id }) => id === "thinking");
+        assert.equal(thinking?.currentValue, value);
+      };
+      await withEditor(script(), use, { env: { OFFSHOOT_THINK: think } });
+    }
+  });
+
+  it("offers to set up a model in a terminal if the editor has one, and never asks for it", async () => {
     const place = await createPlace();
     const authOf = ({ sent }: Editor): unknown[] =>
       (sent[0] as unknown as { result: { authMethods: unknown[] } }).result.authMethods;
@@ -184,7 +204,7 @@ describe("offshoot acp", () => {
     await place[Symbol.asyncDispose]();
   });
 
-  it("says by its own error what is wrong where no model can be asked", async () => {
+  it("answers with an error of its own if no model can be asked", async () => {
     const env = { OFFSHOOT_MODEL: "openai/gpt-5.1", OFFSHOOT_URL: "" };
     await withEditor(
       script(),
@@ -220,7 +240,7 @@ describe("offshoot acp", () => {
     );
   });
 
-  it("tells commands after the answer that names the session, and answers them itself", async () => {
+  it("sends commands after the answer that names the session, and answers them itself", async () => {
     const place = await createPlace();
     const head = "---\ndescription: Reviews\n---\n";
     await writeConfig(place, "templates/review.md", `${head}Review this: {{input}}`);
@@ -241,7 +261,7 @@ describe("offshoot acp", () => {
           ["/cost", /Nothing was called yet/],
           ["/tools", /^write$/m],
           ["/agents", /none yet/],
-          ["/undo", /nothing to take back/],
+          ["/undo", /nothing to undo/],
           ["/help", /\/review: Reviews/],
         ] as const) {
           editor.updates.length = 0;
@@ -262,7 +282,7 @@ describe("offshoot acp", () => {
     await place[Symbol.asyncDispose]();
   });
 
-  it("shows subagents as calls with what they do, under their runs' ids", async () => {
+  it("shows subagents as calls with their work, under their runs' ids", async () => {
     const order = { name: "subagent", arguments: '{"label":"scout","task_prompt":"Look."}' };
     const read = { name: "read", arguments: '{"path":"a.txt"}' };
     const engine = respond(({ items }) => {
@@ -296,7 +316,7 @@ describe("offshoot acp", () => {
     );
   });
 
-  it("tells notices and compactions to an editor that shows them, and to no other", async () => {
+  it("sends notices and compactions only to an editor that shows them", async () => {
     const place = await createPlace({ "long.txt": "word ".repeat(2000) });
     const facts = "{ context_tokens: 9000 }";
     await writeConfig(place, "config.yaml", `models:\n  custom/test-model: ${facts}\n`);
@@ -335,7 +355,14 @@ describe("offshoot acp", () => {
     await place[Symbol.asyncDispose]();
   });
 
-  it("is an error with its reason where it ends by a limit or a failure", async () => {
+  it("ends with `max_tokens` if its answer was truncated at its token limit", async () => {
+    await withEditor(script(reply.length("Once upon a")), async (editor, opening) => {
+      assert.equal(await ask(editor, await newSession(editor, opening), "A tale"), "max_tokens");
+      assert.equal(saidBy(editor.updates, "agent_message_chunk"), "Once upon a");
+    });
+  });
+
+  it("is an error with its reason if it ends by a limit or a failure", async () => {
     const place = await createPlace();
     const facts = "{ price: { input: 1000, output: 1000 } }";
     await writeConfig(place, "config.yaml", `models:\n  custom/test-model: ${facts}\n`);

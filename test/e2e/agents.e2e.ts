@@ -16,7 +16,7 @@ Count.
 `;
 
 describe("offshoot agents", () => {
-  it("makes, checks, lists and shows an agent of the user", async () => {
+  it("creates, checks, lists and shows an agent of the user", async () => {
     await using place = await createPlace();
     const made = await place.run(["agents", "new", "helper"]);
     assert.equal(made.code, 0, made.stderr);
@@ -32,12 +32,12 @@ describe("offshoot agents", () => {
     await writeFile(file, AGENT);
     const wrong = await place.run(["agents", "check"]);
     assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /helper\.md:2: The agent `counter` must stand in `counter\.md`/);
+    assert.match(wrong.stderr, /helper\.md:2: The agent `counter` must be in `counter\.md`/);
   });
 });
 
 describe("offshoot run --plan", () => {
-  it("says who may run, and runs nobody", async () => {
+  it("lists the agents that may run, and starts none", async () => {
     await using place = await createPlace({ ".offshoot/agents/counter.md": AGENT });
     const untrusted = await place.run(["run", "--plan", "Count the lines"]);
     assert.equal(untrusted.code, 0, untrusted.stderr);

@@ -1,4 +1,4 @@
-/** Approval questions of one process, answered from another: on a terminal, on a pipe, over a crash. */
+/** Approval questions of one process, answered from another: on a terminal, on a pipe, after a crash. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -138,7 +138,7 @@ describe("a question on a pipe that waits", () => {
     assert.equal(replayed.code, 0, replayed.stderr);
   });
 
-  it("is denied in words when the time is over", async () => {
+  it("is denied with a message when the time is over", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
     const ended = await place.run(runAt(upstream, CHAT, "--approval-wait", "1", "write it"));
@@ -146,14 +146,14 @@ describe("a question on a pipe that waits", () => {
     assert.match(ended.stderr, /denied: `write` changes files, and no answer came within 1 s\./);
   });
 
-  it("is not waited for where there is no record that anybody could answer in", async () => {
+  it("is not waited for if there is no record in which it could be answered", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
     const ended = await place.run(runAt(upstream, CHAT, ...WAIT, "--no-store", "write it"));
     assert.match(ended.stderr, /and there is no terminal to ask on\./);
   });
 
-  it("outlives its process: an answer is left, and taken once by whoever goes on", async () => {
+  it("outlives its process: an answer is stored, and used once by the process that continues", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
     const command = place.start(runAt(upstream, CHAT, ...WAIT, "write it"));
@@ -173,7 +173,7 @@ describe("a question on a pipe that waits", () => {
     assert.ok(existsSync(join(place.cwd, "a.txt")));
   });
 
-  it("is shown as what will run, however long it is and however often a name stands in it", async () => {
+  it("is shown in the form that will run, however long it is and however often a name is repeated", async () => {
     await using place = await createPlace();
     const filler = (mark: string): string => mark.repeat(2500);
     const text = `{"path":"README.md","content":"${filler("a")}","path":"evil.sh","content":"${filler("b")}"}`;
@@ -264,7 +264,7 @@ describe("a question of a subagent", () => {
 });
 
 describe(...unless(TERMINAL_LACK)("a question on a terminal"), () => {
-  it("is taken off it by an answer from another one", async () => {
+  it("is removed from it by an answer from another one", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
     const terminal = startOnTerminal(place, runAt(upstream, CHAT, "write it"));
@@ -321,7 +321,7 @@ describe(...unless(TERMINAL_LACK)("a question on a terminal"), () => {
     assert.equal(await again.ended, 0, again.screen);
   });
 
-  it("is asked once for a whole tree of processes where the answer is for the tree", async () => {
+  it("is asked once for a whole tree of processes if the answer is for the tree", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: fanningOut() });
     await place.run(["config", "set", "agent.subagent.executor", "child_process"]);

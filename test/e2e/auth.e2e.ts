@@ -1,14 +1,15 @@
-/** Stored keys as people use them: set on a pipe, used by runs, refused where they lie open. */
+/** Stored keys in daily use: set on a pipe, used by runs, refused if others can read them. */
 
 import assert from "node:assert/strict";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
+import { readPage } from "../doc-blocks.ts";
 import { createPlace, type Place } from "./command.ts";
 import { RESPONSES } from "./wires.ts";
 
-/** Of no known shape, so that nothing but knowing it finds it. */
+/** In no known form, so that only a search for this text finds it. */
 const KEY = "Grm7pQ2vXw9sKd4z";
 const BAD = "Hrn8qR3wYx0tLe5a";
 
@@ -25,7 +26,7 @@ async function store(place: Place, key = KEY, vendor = "openai"): Promise<void> 
 const hello = (): ReturnType<typeof respond> => respond(() => reply.text("Hello there."));
 
 describe("a stored key", { concurrency: 2 }, () => {
-  it("is for its user alone, and a run sends it to its vendor", async () => {
+  it("can be read by its user only, and a run sends it to its vendor", async () => {
     await using place = await createPlace();
     await using upstream = await RESPONSES.start({ key: KEY, engine: hello() });
     await store(place);
@@ -41,7 +42,7 @@ describe("a stored key", { concurrency: 2 }, () => {
     assert.match(listed.stdout, /^openai {2}OPENAI_API_KEY {2}file {2}since \d{4}-\d\d-\d\d$/m);
   });
 
-  it("loses against the environment's, and that is said", async () => {
+  it("is not used if the environment has one, with a notice", async () => {
     await using place = await createPlace();
     await using upstream = await RESPONSES.start({ key: KEY, engine: hello() });
     await store(place, BAD);
@@ -70,7 +71,7 @@ describe("a stored key", { concurrency: 2 }, () => {
     assert.equal(upstream.requests.length, 1);
   });
 
-  it("is in no argument, and one that stands there is refused unrepeated", async () => {
+  it("is in no argument, and one in an argument is refused without being repeated", async () => {
     await using place = await createPlace();
     const { code, stdout, stderr } = await place.run(["auth", "set", "openai", KEY]);
     assert.deepEqual([code, stdout], [2, ""]);
@@ -79,7 +80,7 @@ describe("a stored key", { concurrency: 2 }, () => {
     await assert.rejects(stat(fileOf(place)));
   });
 
-  it("that lies open is not used: one line has the chmod to run", async () => {
+  it("that others can read is not used: one line has the chmod to run", async () => {
     await using place = await createPlace();
     await store(place);
     await chmod(fileOf(place), 0o644);
@@ -90,6 +91,11 @@ describe("a stored key", { concurrency: 2 }, () => {
       const { code, stderr } = await place.run(args);
       assert.equal(code, 2, stderr);
       assert.match(stderr, /mode 644\)\. Run `chmod 600 [^`]*OPENAI_API_KEY\.json`\.\n$/);
+      const shown = stderr
+        .split("\n")
+        .at(-2)
+        ?.replaceAll(/(?<=[ `])\/\S*(?=\/auth\/)/g, "…");
+      assert.ok(readPage("docs/auth.md").includes(`\n${shown}\n`), shown);
     }
     const doctor = await place.run(["doctor"]);
     assert.equal(doctor.code, 1);
@@ -159,7 +165,7 @@ describe("a stored key", { concurrency: 2 }, () => {
     assert.equal(upstream.requests.length, 4);
     const sent = JSON.stringify(upstream.requests.map(({ body }) => body));
     assert.match(sent, /PATH=/);
-    // Not even by the names that the user lets through to commands.
+    // Not even by the names that the user passes to commands.
     assert.doesNotMatch(sent, /(?:OPENAI|GROQ)_API_KEY=/);
     assert.ok(!sent.includes(BAD));
   });
@@ -171,7 +177,7 @@ describe("a stored key", { concurrency: 2 }, () => {
     await using place = await createPlace({ ".offshoot/config.yaml": project });
     await store(place);
     await place.run(["run", "-m", "evil/x", "Hello"]);
-    // Nobody listens there: what matters is that the project's address was not asked.
+    // Nothing listens there: it only matters that the project's address was not asked.
     const env = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OFFSHOOT_MAX_RETRIES: "0" };
     assert.notEqual((await place.run(["run", "Hello"], { env })).code, 0);
     assert.equal(upstream.requests.length, 0);

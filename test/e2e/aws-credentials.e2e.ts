@@ -1,6 +1,6 @@
 /**
- * Every place where AWS keeps credentials, through AWS's own code, which reads the environment of the
- * process: so this file has a process of its own, and sets it.
+ * Every source of AWS credentials, through AWS's own code, which reads the environment of the process: so
+ * this file runs in a process of its own, and sets it.
  */
 
 import assert from "node:assert/strict";
@@ -72,7 +72,7 @@ after(async () => {
   await rm(home, { recursive: true });
 });
 
-/** The signed headers of a request, with nothing of AWS in the environment but what is given. */
+/** The signed headers of a request, with only the given variables of AWS in the environment. */
 async function signWith(variables: Record<string, string>): Promise<Record<string, string>> {
   for (const name of Object.keys(process.env))
     if (name.startsWith("AWS_")) delete process.env[name];
@@ -184,7 +184,7 @@ describe("AWS credentials", () => {
     });
   }
 
-  it("that are nowhere are asked for, with every place that was looked at", async () => {
+  it("that are nowhere are reported with every source that was tried", async () => {
     await assert.rejects(signWith({}), (thrown: Error & { code?: string }) => {
       assert.equal(thrown.code, "key_missing");
       for (const place of [

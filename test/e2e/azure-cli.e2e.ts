@@ -1,4 +1,4 @@
-/** Azure with the login of a person: the built command, and an `az` that is on the PATH. */
+/** Azure with the login of a user: the built command, and an `az` that is on the PATH. */
 
 import assert from "node:assert/strict";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { createPlace, type Place } from "./command.ts";
 const TOKEN = "eyJ0eXAiOiJKV1Qi.eyJhYmNkZWZnaCI6MX0.c2lnbmF0dXJl";
 const KEY = "key-of-somebody-else-0123456789";
 
-/** Writes down what it was told, and says what `az` says. */
+/** An `az` that records its arguments and prints the given output. */
 async function installAz(place: Place, body: string): Promise<string> {
   const folder = join(place.home, "bin");
   await mkdir(folder);
@@ -47,7 +47,7 @@ async function startAzure() {
 // A shell script stands in for `az`.
 const held = unless(programLack("sh"));
 
-describe("azure with the login of a person", () => {
+describe("azure with the login of a user", () => {
   const envFor = (folder: string, endpoint: string): Record<string, string> => ({
     PATH: `${folder}:/usr/bin:/bin`,
     AZURE_OPENAI_ENDPOINT: endpoint,
@@ -72,14 +72,14 @@ describe("azure with the login of a person", () => {
     assert.ok(!told.includes(KEY));
   });
 
-  it(...held("says in one line what to do where nobody is logged in"), async () => {
+  it(...held("says in one line what to do if no user is logged in"), async () => {
     await using azure = await startAzure();
     await using place = await createPlace();
     const folder = await installAz(place, "echo 'Please run az login' >&2; exit 1");
     const env = envFor(folder, azure.endpoint);
     const ended = await place.run(["run", "-m", "azure/mine", "Hi"], { env });
     assert.notEqual(ended.code, 0);
-    assert.match(ended.stderr, /gives no token: it may want a login\. Run `az login`/);
+    assert.match(ended.stderr, /gives no token: maybe no user is logged in\. Run `az login`/);
     assert.equal(azure.asked.length, 0);
   });
 });

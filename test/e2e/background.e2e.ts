@@ -1,6 +1,6 @@
 /**
- * Background subagents of the built command: `kill -9` in the middle and a resume, and the record that
- * they leave. Counted where it counts: requests at the model's server.
+ * Background subagents of the built command: `kill -9` in the middle and a resume, and the record that they
+ * leave. Requests are counted at the model's server.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { until } from "../patience.ts";
 import { createPlace, type Place } from "./command.ts";
 import { CHAT, runAt } from "./wires.ts";
 
-/** What each run says to each of its requests, by the first words it was given; the last holds. */
+/** The replies to each run, by the first words of its prompt. The last reply repeats. */
 type Lines = Readonly<Record<string, readonly Reply[]>>;
 
 function play(lines: Lines, asked: string[]) {
@@ -63,7 +63,7 @@ function spentIn(events: readonly RunEvent[]): unknown[] {
 }
 
 describe("background subagents", { concurrency: 2 }, () => {
-  it("are found again after kill -9: what has finished is not asked again, nothing is told twice", async () => {
+  it("are found again after kill -9: finished work is not requested again, nothing is reported twice", async () => {
     await using place = await createPlace({ "a.txt": "hello\n" });
     const asked: string[] = [];
     const lines = {
@@ -90,7 +90,7 @@ describe("background subagents", { concurrency: 2 }, () => {
     assert.deepEqual([count("quick"), count("slow"), count("go")], [1, 3, 4]);
     const { events } = await place.show(id);
     assert.deepEqual(newsIn(events), ["report quick", "report slow"]);
-    // The two calls that were cut are charged, and are no answers.
+    // The two interrupted calls are charged, and are not answers.
     assert.deepEqual(spentIn(events).slice(0, 3), ["completed", "with both reports", 2]);
     await checkRecord(place, id, 3);
   });

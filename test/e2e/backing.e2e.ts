@@ -1,4 +1,4 @@
-/** Built-in kinds that a real MCP server stands behind, through the built command. */
+/** Built-in kinds of tools that a real MCP server implements, through the built command. */
 
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ const ZOD = new URL("../../../node_modules/zod/index.js", import.meta.url);
 
 const PICTURE = "iVBORw0KGgo=";
 
-/** A server of four tools, each of which says what it was called with; one gives a picture. */
+/** A server of four tools, each of which returns its arguments; one returns a picture. */
 const SERVER = `
 import { McpServer } from ${JSON.stringify(new URL("server/mcp.js", SDK).href)};
 import { StdioServerTransport } from ${JSON.stringify(new URL("server/stdio.js", SDK).href)};
@@ -87,7 +87,9 @@ const ASKED = [
   },
   {
     tool: {
-      ...{ type: "computer_use_preview", display_width: 100, display_height: 100 },
+      type: "computer_use_preview",
+      display_width: 100,
+      display_height: 100,
       environment: "browser",
     },
     name: "computer",
@@ -97,9 +99,9 @@ const ASKED = [
   },
 ] as const;
 
-describe("a kind of tool with an MCP server behind it", () => {
+describe("a kind of tool with an MCP server as its implementation", () => {
   for (const { tool, item, given, said, ...more } of ASKED) {
-    it(`answers ${tool.type} with what that server says`, async (t) => {
+    it(`answers ${tool.type} with that server's result`, async (t) => {
       const calls = reply.calls([
         { name: "name" in more ? more.name : tool.type, arguments: given },
       ]);

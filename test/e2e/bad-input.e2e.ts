@@ -1,6 +1,6 @@
 /**
- * Whatever is wrong with what the user gave is said in one line before anything is sent: exit code 2,
- * nothing on standard output, no request at the server that was named.
+ * Every error in the user's input is reported in one line before anything is sent: exit code 2, nothing on
+ * standard output, no request at the named server.
  */
 
 import assert from "node:assert/strict";
@@ -32,9 +32,9 @@ after(() => upstream.close());
 
 interface Case {
   readonly name: string;
-  /** Behind `run -m … --url …`. */
+  /** After `run -m … --url …`. */
   readonly args: readonly string[];
-  /** What the line says, besides its lead. */
+  /** The text of the line, besides its beginning. */
   readonly says: RegExp;
   readonly options?: CommandOptions;
 }
@@ -66,24 +66,24 @@ const CASES: readonly Case[] = [
   { name: "a value for a switch", args: ["--sse=yes", "Hi"], says: /takes no value/ },
   { name: "a missing schema", args: ["--schema", "no.json", "Hi"], says: /no file `no\.json`/ },
   {
-    name: "a schema that is no JSON",
+    name: "a schema that is not JSON",
     args: ["--schema", "broken.json", "Hi"],
     says: /broken\.json/,
   },
   {
     name: "a schema that is a list",
     args: ["--schema", "list.json", "Hi"],
-    says: /no JSON schema/,
+    says: /(no|not a) JSON schema/i,
   },
   {
-    name: "a schema that is none",
+    name: "an invalid schema",
     args: ["--schema", "no-schema.json", "Hi"],
-    says: /no JSON schema/,
+    says: /not a valid JSON Schema: type must be equal to one of the allowed values, type must be array/,
   },
   {
     name: "a schema with a dead end",
     args: ["--schema", "bad-ref.json", "Hi"],
-    says: /no JSON schema/,
+    says: /not a valid JSON Schema/,
   },
   { name: "a directory as schema", args: ["--schema", "folder", "Hi"], says: /is a directory/ },
   {
@@ -99,9 +99,9 @@ const CASES: readonly Case[] = [
     says: /No tool fits `bash_fnid`/,
   },
   {
-    name: "a URL that is none",
+    name: "an invalid URL",
     args: ["--url", "localhost:80", "Hi"],
-    says: /no http or https URL/,
+    says: /not an http or https URL/,
   },
   {
     name: "a key variable that is not set",
@@ -134,7 +134,7 @@ const CASES: readonly Case[] = [
   ),
 ];
 
-/** Not behind `run` with a server: the whole command line. */
+/** Not after `run` with a server: the whole command line. */
 const OTHER_CASES: readonly Case[] = [
   {
     name: "an unknown vendor",
@@ -153,7 +153,7 @@ const OTHER_CASES: readonly Case[] = [
     says: /needs a base URL/,
   },
   {
-    name: "an embedded model that is none",
+    name: "an unknown embedded model",
     args: ["run", "-m", "embedded/gpt", "Hi"],
     says: /no embedded model `gpt`/,
   },
@@ -169,10 +169,10 @@ const OTHER_CASES: readonly Case[] = [
     options: { env: { MISTRAL_API_KEY: "test-key-0123456789" } },
   },
   { name: "an unknown command", args: ["rnu", "Hi"], says: /`rnu`.*`run`/ },
-  { name: "a prompt in place of a command", args: ["What is this?"], says: /stands behind `run`/ },
+  { name: "a prompt in place of a command", args: ["What is this?"], says: /goes after `run`/ },
   { name: "a flag in place of a command", args: ["-m", "x", "Hi"], says: /Unknown flag `-m`/ },
   { name: "an unknown subcommand", args: ["runs", "lst"], says: /`offshoot runs lst`.*`list`/ },
-  { name: "a run that is none", args: ["runs", "show", "run_no"], says: /no run `run_no`/ },
+  { name: "an unknown run", args: ["runs", "show", "run_no"], says: /no run `run_no`/ },
   { name: "a run without its id", args: ["runs", "show"], says: /needs the id of a run/ },
   {
     name: "a wrong limit",
@@ -180,6 +180,32 @@ const OTHER_CASES: readonly Case[] = [
     says: /--limit takes a whole number/,
   },
   { name: "an unknown setting", args: ["config", "get", "modle"], says: /`modle`/ },
+  {
+    name: "an empty model",
+    args: ["run", "-m", "", "Hi"],
+    says: /`--model` is empty\. Use VENDOR/,
+  },
+  {
+    name: "a run for the list of undos",
+    args: ["undo", "--list", "run_no"],
+    says: /`undo --list` takes no run or turn, but got `run_no`/,
+  },
+  {
+    name: "an MCP server where there is none",
+    args: ["mcp", "test", "files"],
+    says: /Unknown MCP server `files`\. There are none yet: `offshoot mcp add --help`/,
+  },
+  {
+    name: "an MCP server without its address",
+    args: ["mcp", "add"],
+    says: /Write `offshoot mcp add NAME URL`, or `offshoot mcp add NAME -- COMMAND/,
+  },
+  {
+    name: "an empty payload",
+    args: ["subagent"],
+    says: /Standard input is empty\. Write the payload to it: one JSON document/,
+    options: { input: "" },
+  },
   { name: "words where none belong", args: ["doctor", "now"], says: /takes no words/ },
   { name: "an unknown shell", args: ["completions", "csh"], says: /csh/ },
 ];
@@ -235,7 +261,7 @@ describe("bad input to run", { concurrency: 3 }, () => {
     await checkAt(place, { name: "", args: ["Hi"], says: /The store `.*` cannot be made/ });
   });
 
-  it("a database that is none", async () => {
+  it("a database that is not one", async () => {
     await using place = await createPlace();
     await mkdir(join(place.home, ".local/share/offshoot"), { recursive: true });
     await writeFile(
@@ -260,7 +286,7 @@ describe("bad input to run", { concurrency: 3 }, () => {
 
   it("a host that does not resolve", async () => {
     await using place = await createPlace();
-    // Longer than a label may be, so that nobody is asked for it.
+    // Longer than a label may be, so that no resolver is asked.
     const host = `${"a".repeat(64)}.example`;
     const args = ["run", "-m", "x", "--url", `http://${host}/v1`, "Hi"];
     check(await place.run(args), /The host `a+\.example` does not resolve/);

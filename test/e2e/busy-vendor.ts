@@ -1,25 +1,26 @@
-/** A chat server with an account that takes few calls at once, and that may ask for a wait. */
+/** A chat server with an account that accepts few calls at once, and that may ask for a wait. */
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface BusyVendor extends AsyncDisposable {
   readonly url: string;
-  /** Most at once since it was set. */
+  /** The most at once since it was set. */
   most: number;
   readonly taken: number;
   readonly refused: number;
-  /** When requests came that were not told to wait. */
+  /** When requests came that had not been told to wait. */
   readonly arrivals: number[];
-  /** Tells the next one that the whole account is to wait. */
+  /** Tells the next request that the whole account must wait. */
   tellNext(seconds: number): void;
   /** When it did; 0 before. */
   readonly toldAtMs: number;
 }
 
-/** Takes so many at once, for a moment each, and answers 429 to the others. */
+/** Accepts that many at once, for a moment each, and answers 429 to the others. */
 export async function startBusyVendor(atOnce: number): Promise<BusyVendor> {
-  let [open, waitS] = [0, 0];
+  let open = 0;
+  let waitS = 0;
   const vendor = { most: 0, taken: 0, refused: 0, arrivals: [] as number[], toldAtMs: 0 };
   const tell = (response: ServerResponse): void => {
     const headers = { "retry-after": String(waitS), "x-ratelimit-remaining-requests": "0" };

@@ -1,12 +1,14 @@
 /**
- * Three replicas and two workers on one Postgres, behind a round-robin proxy, while at random one is killed, one stands
- * still and wakes up late, Postgres is stopped at once, and connections are cut. Clients ask throughout.
+ * Three replicas and two workers on one Postgres, behind a round-robin proxy. At random, one is killed, one
+ * is stopped and wakes up late, Postgres is stopped, and connections are cut. Clients make requests
+ * throughout.
  *
- * Every response that a client was told of ends once; no stream has a gap, from any replica, from any event on; nothing
- * that was finished is done again; money is exact; nothing is left over.
+ * Every response that a client knows about ends once; no stream has a gap, from any replica, from any event
+ * on; finished work is not repeated; money is exact; nothing is left over.
  *
- * Only where it is asked for: `OFFSHOOT_TEST_ROUNDS=100`. `OFFSHOOT_TEST_SEED` repeats what chance did to the cluster, and
- * not how fast the machine was, so a fault that it finds may not come back.
+ * A few rounds by default, which have each kind of fault once; `OFFSHOOT_TEST_ROUNDS=100` is the whole test, and holds
+ * takeovers to their time. `OFFSHOOT_TEST_SEED` repeats what chance did to the cluster, and not how fast the machine was,
+ * so a fault that it finds may not come back.
  */
 
 import assert from "node:assert/strict";
@@ -34,31 +36,33 @@ import { type Cluster, startCluster } from "./chaos/cluster.ts";
 import { createFaults } from "./chaos/faults.ts";
 import { type Takeover, watchTakeovers } from "./chaos/takeovers.ts";
 
-const ROUNDS = Number(process.env["OFFSHOOT_TEST_ROUNDS"] ?? 0);
+/** So many kill, stop and cut, and do so to the database. */
+const SHORT_ROUNDS = 4;
+const ASKED_ROUNDS = process.env["OFFSHOOT_TEST_ROUNDS"];
+const ROUNDS = Number(ASKED_ROUNDS ?? SHORT_ROUNDS);
 const SEED = Number(process.env["OFFSHOOT_TEST_SEED"] ?? Date.now() % 1_000_000);
-/** How long clients work between two faults, at most. */
+/** The longest time that clients work between two faults. */
 const BETWEEN_MS = 2500;
-/** What a takeover may take beside the lease. */
+/** What a takeover may take in addition to the lease. */
 const LATE_MS = 1000;
 
-// Of a server that the test did not start it cannot stop the database.
+// A test cannot stop the database of a server that it did not start.
 const GIVEN_LACK = process.env["OFFSHOOT_TEST_POSTGRES"]
   ? "the Postgres is a given one"
   : undefined;
-const ROUNDS_LACK = ROUNDS > 0 ? undefined : "`OFFSHOOT_TEST_ROUNDS` names no number of faults";
-const LACK = LINUX_LACK ?? POSTGRES_LACK ?? GIVEN_LACK ?? ROUNDS_LACK;
+const LACK = LINUX_LACK ?? POSTGRES_LACK ?? GIVEN_LACK;
 const server = LACK === undefined ? await startPostgres({ durable: true }) : undefined;
 after(() => server?.[Symbol.asyncDispose]());
 
 const possibly = unless(LACK);
-it(...possibly(`a cluster keeps what it promised over ${ROUNDS} faults`), async (t) => {
+const name = `a cluster keeps what it promised over ${ROUNDS} faults (OFFSHOOT_TEST_SEED=${SEED})`;
+it(...possibly(name), async (t) => {
   const chance = createChance(SEED);
-  // Chance of its own, so that the faults of a seed are the same however fast the clients are.
+  // A random generator of its own, so that the faults of a seed are the same however fast the clients are.
   const other = createChance(SEED + 1);
-  // Told at once: whoever waits for a long run, or ends it, knows where it is.
+  // Printed at once, so that the reader of a long run knows its progress.
   const tell = (line: string): void =>
-    void process.stderr.write(`chaos: ${Math.round(performance.now())} ${line}\n`);
-  tell(`OFFSHOOT_TEST_SEED=${SEED}`);
+    void process.stderr.write(`chaos: ${new Date().toISOString().slice(11)} ${line}\n`);
   const faults: string[] = [];
   let cluster: Cluster | undefined;
   const count = createCount((asked) => findFinished(cluster ?? assert.fail(), asked));
@@ -87,6 +91,7 @@ it(...possibly(`a cluster keeps what it promised over ${ROUNDS} faults`), async 
   await untilTrue(async () => (await all.query(running)).length === 0, "every run has ended");
   await takeovers.end();
   assert.deepEqual(faults, []);
+  tellTakeovers(takeovers.seen, tell);
   const { steps, again } = checkCounts(count);
   const tokens = await checkMoney(cluster);
   await checkRecord(cluster);
@@ -94,13 +99,14 @@ it(...possibly(`a cluster keeps what it promised over ${ROUNDS} faults`), async 
   await checkConversations(cluster, load);
   tell(`${load.done} jobs, ${load.told.length} responses told, ${tokens} tokens booked`);
   tell(`${steps} steps asked for, ${again} again because they were cut`);
-  checkTakeovers(takeovers.seen, tell);
+  // A machine that runs other tests meanwhile may be late.
+  if (ASKED_ROUNDS !== undefined) checkTakeovers(takeovers.seen);
   await checkForgottenHolds(cluster);
   await removeAll(cluster);
   for (const machine of cluster.machines) await machine.stop();
 });
 
-/** Asked when somebody asks for a step a second time, before that is answered: where the journal has it. */
+/** Called when a step is requested a second time, before that is answered: where the journal has it. */
 async function findFinished(cluster: Cluster, { label, step }: Asked): Promise<string | undefined> {
   const [root, child] = label.split("/");
   const which =
@@ -113,13 +119,23 @@ async function findFinished(cluster: Cluster, { label, step }: Asked): Promise<s
   return found.length > 0 ? JSON.stringify(found) : undefined;
 }
 
-/** Measured by the clock of the database, without the time in which nobody got on. */
-function checkTakeovers(seen: readonly Takeover[], tell: (line: string) => void): void {
-  const late = seen.map((one) => ({ ...one, netMs: one.ms - one.stillMs }));
-  const [slowest] = late.sort((a, b) => b.netMs - a.netMs);
-  const byLease = late.filter(({ netMs }) => netMs > LEASE_MS).length;
-  tell(
-    `${seen.length} takeovers, ${byLease} after a lease; the slowest: ${JSON.stringify(slowest)}`,
-  );
-  assert.ok((slowest?.netMs ?? 0) <= LEASE_MS + LATE_MS, JSON.stringify(slowest));
+/** What a takeover took by the clock of the database, and without the time in which the database or the machine stood still. */
+function tellTakeovers(seen: readonly Takeover[], tell: (line: string) => void): void {
+  const late = seen.filter(({ ms }) => ms > LEASE_MS);
+  const spread = (of: (one: Takeover) => number): string => {
+    const sorted = seen.map(of).sort((a, b) => a - b);
+    return `median ${sorted[sorted.length >> 1] ?? 0} ms, most ${sorted.at(-1) ?? 0} ms`;
+  };
+  tell(`${seen.length} takeovers, ${late.length} of them after a lease: ${spread(({ ms }) => ms)}`);
+  tell(`without standstills: ${spread(toNetMs)}`);
+  for (const one of late) tell(`after a lease: ${JSON.stringify(one)}`);
+}
+
+function toNetMs({ ms, stillMs }: Takeover): number {
+  return ms - stillMs;
+}
+
+function checkTakeovers(seen: readonly Takeover[]): void {
+  const late = seen.filter((one) => toNetMs(one) > LEASE_MS + LATE_MS);
+  assert.deepEqual(late, [], "runs were taken over too late");
 }

@@ -1,4 +1,4 @@
-/** What goes wrong around a chat: one line each, the session goes on, and nothing that was typed is lost. */
+/** Failures around a chat: one line each, the session continues, and no typed text is lost. */
 
 import assert from "node:assert/strict";
 import { mkdir, truncate, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ async function writeSettings({ place }: ChatPlace, settings: object): Promise<vo
   await writeFile(join(folder, "config.yaml"), JSON.stringify(settings));
 }
 
-/** The chat answers, and its rows are in order: the words of a person begin a line. */
+/** The chat answers, and its rows are in order: the user's words begin a line. */
 async function checkGoesOn(tmux: Tmux): Promise<void> {
   await tmux.type("say it goes on", "Enter");
   await tmux.sees(/^> say it goes on$/);
@@ -25,7 +25,7 @@ async function checkGoesOn(tmux: Tmux): Promise<void> {
 }
 
 describe(...held("a chat where something is wrong (needs tmux)"), () => {
-  it("names an AGENTS.md of 50 MB and a broken SKILL.md, and goes on without them", async () => {
+  it("names an AGENTS.md of 50 MB and a broken SKILL.md, and continues without them", async () => {
     await using place = await createChatPlace({
       "AGENTS.md": "x",
       ".agents/skills/bad/SKILL.md": "no front matter",
@@ -33,13 +33,13 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await truncate(join(place.place.cwd, "AGENTS.md"), 50 * 1024 * 1024);
     await using tmux = await openChat(place);
     await tmux.sees(
-      /^AGENTS\.md is too large \(50\.0 MB; 1 MB is the most\), so the model is not told/,
+      /^AGENTS\.md is too large \(50\.0 MB; 1 MB is the most\), so the model does not get it/,
     );
     await tmux.sees(/^The skill `bad` is left out/);
     await checkGoesOn(tmux);
   });
 
-  it("names settings of a project that are not obeyed and servers that cannot be used, above its rows", async () => {
+  it("names settings of a project that are ignored and servers that cannot be used, above its rows", async () => {
     await using place = await createChatPlace({
       ".offshoot/config.yaml": "url: http://a.example\n",
     });
@@ -50,7 +50,7 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await checkGoesOn(tmux);
   });
 
-  it("tells a session that is gone, and one of another folder, and works in this one", async () => {
+  it("reports a missing session, and one of another folder, and works in this one", async () => {
     await using place = await createChatPlace();
     const elsewhere = join(place.place.cwd, "elsewhere");
     await mkdir(elsewhere);
@@ -64,13 +64,13 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await using tmux = await openChat(place, { more: ["--session", "conv_gone"] });
     await tmux.sees(/^There is no session `conv_gone`\./);
     await tmux.type(`/resume ${id}`, "Enter");
-    await tmux.sees(/^Going on with: say alpha \(1 turn\)$/);
+    await tmux.sees(/^Continuing: say alpha \(1 turn\)$/);
     await tmux.sees(/^It began in \S*elsewhere\. Tools work in/);
     await tmux.type("how often did I speak?", "Enter");
     await tmux.sees(/^2 times$/);
   });
 
-  it("tells that it goes on in a copy while another chat is at work in the session", async () => {
+  it("reports that it continues in a copy while another chat works in the session", async () => {
     await using place = await createChatPlace();
     await using first = await openChat(place);
     await first.type("say alpha", "Enter");
@@ -78,10 +78,10 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await first.type("hold", "Enter");
     await first.sees(/^Holding$/);
     await using second = await openChat(place, { more: ["-c"] });
-    await second.sees(/^Going on with: say alpha/);
+    await second.sees(/^Continuing: say alpha/);
     await second.type("how often did I speak?", "Enter");
     await second.sees(
-      /^Another run of this session is at work, so this goes on in a copy of it\.$/,
+      /^Another run of this session is at work, so this continues in a copy of it\.$/,
     );
     await second.sees(/^2 times$/);
     place.release();
@@ -90,7 +90,7 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await first.sees(/^3 times$/);
   });
 
-  it("tells a hook that fails and one that hangs, and goes on", async () => {
+  it("reports a hook that fails and one that hangs, and continues", async () => {
     await using place = await createChatPlace({ "a.txt": "one\ntwo\n" });
     await writeSettings(place, {
       hooks: {
@@ -106,7 +106,7 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await checkGoesOn(tmux);
   });
 
-  it("tells a hook that denies the run, and gives the words back", async () => {
+  it("reports a hook that denies the run, and gives the text back", async () => {
     await using place = await createChatPlace();
     await writeSettings(place, {
       hooks: { no: { on: "before_run", command: "echo not today >&2; exit 2" } },
@@ -118,7 +118,7 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await tmux.sees(/^> say alpha$/);
   });
 
-  it("tells a key that the vendor refuses, without the key, and the words are in the history", async () => {
+  it("reports a key that the vendor refuses, without the key, and keeps the text in the history", async () => {
     await using place = await createChatPlace({}, { key: "right" });
     await using tmux = await openChat(place, {
       more: ["--api-key-name", "MY_KEY"],
@@ -134,7 +134,7 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await tmux.sees(/^model: custom\/test-model/);
   });
 
-  it("refuses a model that is not there, and goes on with the one it had", async () => {
+  it("refuses an unknown model, and continues with the current one", async () => {
     await using place = await createPlace();
     await using tmux = await startInTmux(place, ["chat", "-m", "embedded"], [100, 24]);
     await tmux.sees(/^model: embedded\/offline/);
@@ -145,7 +145,7 @@ describe(...held("a chat where something is wrong (needs tmux)"), () => {
     await tmux.sees(/^hello$/);
   });
 
-  it("refuses words with a file that cannot be sent, and tools that are not there", async () => {
+  it("refuses text with a file that cannot be sent, and unknown tools", async () => {
     await using place = await createChatPlace({ "broken.bin": "\0\0" });
     await using tmux = await openChat(place);
     await tmux.type("what is @broken.bin ?", "Enter");

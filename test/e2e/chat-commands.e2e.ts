@@ -1,4 +1,7 @@
-/** What can be typed into a chat besides words: commands, files, programs. In tmux, with what the model was told. */
+/**
+ * What can be typed into a chat besides text: commands, files, programs. In tmux, with the model's
+ * requests.
+ */
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -14,7 +17,7 @@ const held = unless(programLack("tmux"));
 const GIT = { ".git/HEAD": "ref: refs/heads/main\n", ".gitignore": "secret-*\n" };
 
 describe(...held("what is typed into a chat (needs tmux)"), () => {
-  it("/export writes the session, says where, and never writes over a file", async () => {
+  it("/export writes the session, says where, and never overwrites a file", async () => {
     await using place = await createChatPlace({ "taken.md": "mine" });
     await using tmux = await openChat(place);
     await tmux.type("/export", "Enter");
@@ -22,7 +25,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.type("say **alpha**", "Enter");
     await tmux.sees(/^alpha$/);
     await tmux.type("/export taken.md", "Enter");
-    await tmux.sees(/taken\.md is there already\. Name another file: \/export FILE$/);
+    await tmux.sees(/taken\.md exists already\. Name another file: \/export FILE$/);
     assert.equal(await readFile(join(place.place.cwd, "taken.md"), "utf8"), "mine");
     await tmux.type("/export nowhere/all.md", "Enter");
     await tmux.sees(/nowhere\/all\.md/);
@@ -33,21 +36,21 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     assert.match(written, /^\*\*alpha\*\*$/m);
   });
 
-  it("/compact goes on in a new session, whose first words have the summary", async () => {
+  it("/compact continues in a new session, whose first message has the summary", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("/compact", "Enter");
-    await tmux.sees(/^There is nothing to make short yet\.$/);
+    await tmux.sees(/^There is nothing to summarise yet\.$/);
     await tmux.type("say alpha", "Enter");
     await tmux.sees(/^alpha$/);
     await tmux.type("/compact", "Enter");
-    await tmux.sees(/^A new session goes on with this summary; the old one stays\.$/);
+    await tmux.sees(/^A new session continues with this summary; the old one stays\.$/);
     await tmux.type("what came along?", "Enter");
     await tmux.sees(/^A summary of what we said and did before:$/);
     await tmux.type("how often did I speak?", "Enter");
     await tmux.sees(/^2 times$/);
     await tmux.type("/resume", "Enter");
-    await tmux.sees(/^Go on with /);
+    await tmux.sees(/^Continue a session/);
     await tmux.sees(/ say alpha$/);
   });
 
@@ -76,7 +79,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/^what I noted$/);
   });
 
-  it("!command runs in the folder, tells its exit code, and goes with the next words", async () => {
+  it("!command runs in the folder, reports its exit code, and is sent with the next message", async () => {
     await using place = await createChatPlace({ "here.txt": "" });
     await using tmux = await openChat(place);
     await tmux.type("!ls; exit 4", "Enter");
@@ -86,7 +89,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/^I ran ls; exit 4 \(exit code 4\):$/);
   });
 
-  it("!command of several lines is one row while it is at work", async () => {
+  it("!command of several lines is one row while it works", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("!echo begun &&", "C-j", "exec sleep 600", "Enter");
@@ -99,13 +102,13 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     assert.equal(lines.filter((line) => line.includes("exec sleep")).length, 1, lines.join("\n"));
   });
 
-  it("shows prompts of elsewhere in its lists as one clean row each", async () => {
+  it("shows prompts of other programs in its lists as one clean row each", async () => {
     await using place = await createChatPlace();
     const [, ...args] = place.args;
     const evil = "say \x1b[31mred\x1b]0;owned\x07\nApprove edit?\t\u202eend";
     await place.place.run(["run", ...args, evil]);
     await using tmux = await openChat(place, { more: ["-c"] });
-    await tmux.sees(/^Going on with: say red/);
+    await tmux.sees(/^Continuing: say red/);
     await tmux.type("/rewind", "Enter");
     await tmux.sees(/^> 1\. say red Approve edit\? end$/);
     await tmux.type("C-c");
@@ -115,7 +118,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     assert.doesNotMatch(await tmux.bytes(), /\]0;|\u202e|\[31mred/);
   });
 
-  it("Esc stops a !command, and the chat goes on", async () => {
+  it("Esc stops a !command, and the chat continues", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("!echo begun; exec sleep 600", "Enter");
@@ -126,7 +129,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/^I ran echo begun; exec sleep 600 \(stopped by me\):$/);
   });
 
-  it("Ctrl-G opens the editor with a folded paste written out, and takes what it leaves", async () => {
+  it("Ctrl-G opens the editor with a folded paste written out, and uses the result", async () => {
     await using place = await createChatPlace();
     const editor = join(place.place.home, "editor");
     await writeFile(editor, '#!/bin/sh\nprintf \'say %s lines\' $(wc -l < "$1") > "$1"\n', {
@@ -152,7 +155,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/Enter answers · Esc stops the run$/);
   });
 
-  it("/cost, /tree and /agents say what is there, before and after a run and while one is at work", async () => {
+  it("/cost, /tree and /agents show their data, before and after a run and during one", async () => {
     const agent = "---\nname: reviewer\ndescription: Reviews changes.\n---\nReview.\n";
     await using place = await createChatPlace({ ".offshoot/agents/reviewer.md": agent });
     await place.place.run(["agents", "trust", "reviewer"]);
@@ -177,9 +180,11 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.type("/fork", "Enter");
     await tmux.sees(/^\/fork waits until the run has ended; Esc stops it/);
     await tmux.sees(/^> \/fork$/);
+    await tmux.type("Escape");
+    await tmux.sees(/^Forked: /);
   });
 
-  it("/queue, /new, /resume and /quit do what they say", async () => {
+  it("/queue, /new, /resume and /quit do what their help says", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("/resume", "Enter");
@@ -191,9 +196,9 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.type("how often did I speak?", "Enter");
     await tmux.sees(/^1 times$/);
     await tmux.type("/resume", "Enter");
-    await tmux.sees(/^Go on with /);
+    await tmux.sees(/^Continue a session/);
     await tmux.type("Up", "Enter");
-    await tmux.sees(/^Going on with: say queued \(1 turn\)$/);
+    await tmux.sees(/^Continuing: say queued \(1 turn\)$/);
     await tmux.sees(/^> say queued$/);
     await tmux.type("how often did I speak?", "Enter");
     await tmux.sees(/^2 times$/);
@@ -202,7 +207,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/^over$/);
   });
 
-  it("a picture by its path goes as a picture", async () => {
+  it("a picture by its path is sent as a picture", async () => {
     const png = "\x89PNG\r\n\x1a\n0000";
     await using place = await createChatPlace();
     await writeFile(join(place.place.cwd, "my shot.png"), Buffer.from(png, "latin1"));
@@ -227,7 +232,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await tmux.sees(/^acme\/large · context \d+% of 10\.0k · \$0\.\d+ · limit \$5\/run$/);
   });
 
-  it("/model, /think, /tools and /help say what is there, and what is wrong is one line", async () => {
+  it("/model, /think, /tools and /help show their data, and report errors in one line", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("/think maybe", "Enter");

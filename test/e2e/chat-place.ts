@@ -1,4 +1,4 @@
-/** A place for chats, with a scripted model that does what it is told. */
+/** A place for chats, with a scripted model that follows its prompts. */
 
 import { systemClock } from "../../src/base/clock.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
@@ -12,11 +12,11 @@ import { CHAT } from "./wires.ts";
 
 export interface ChatPlace extends AsyncDisposable {
   readonly place: Place;
-  /** Of the model's server. */
+  /** The URL of the model's server. */
   readonly url: string;
   /** `offshoot chat` with this model. */
   readonly args: readonly string[];
-  /** Lets what holds go on. */
+  /** Lets answers that are held continue. */
   release(): void;
 }
 
@@ -34,7 +34,7 @@ export async function createChatPlace(
     for await (const batch of replyEvents(choose(request), request, { signal, makeId })) {
       const deltas = batch.flatMap((event) => (event.type === "text_delta" ? [event.delta] : []));
       if (words === "flow" && deltas.length > 0) {
-        // It goes on until it is let go: the rest is never said.
+        // It waits until it is released: otherwise the rest is never sent.
         if (isFree) continue;
         await systemClock.sleep(PIECE_MS, signal);
       }
@@ -69,7 +69,7 @@ interface OpenedChat {
   readonly isJob?: boolean;
 }
 
-/** A chat in tmux that can be typed into, and has its model. */
+/** A chat in tmux that accepts input, and has its model. */
 export async function openChat(
   { place, args }: ChatPlace,
   { columns = 100, rows = 30, more = [], ...options }: OpenedChat = {},
@@ -99,7 +99,7 @@ const PIECE_MS = 2;
 
 const EDIT = { name: "edit", arguments: { path: "a.txt", old_string: "two", new_string: "TWO" } };
 
-/** What is said to some words, always. */
+/** The fixed answers to some prompts. */
 const SAID: Readonly<Record<string, string>> = {
   hold: "Holding\n\nstill",
   "a hint": "Heard: a hint",
@@ -135,7 +135,7 @@ function choose(request: ModelRequest): AnswerReply {
   return reply.text(last.replace(/^say /, ""));
 }
 
-/** What an answer holds after, until it is let go. */
+/** The text after which an answer is held until it is released. */
 function stopOf(words: string): string | undefined {
   if (words === "hold") return "Holding";
   return words.startsWith("stream ") ? "row 60" : undefined;

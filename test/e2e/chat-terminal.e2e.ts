@@ -1,4 +1,7 @@
-/** What a chat leaves of the terminal, and of what was typed: after Ctrl-Z, crashes, kills, editors and a closed window. */
+/**
+ * The state of the terminal and the typed text after a chat: after Ctrl-Z, crashes, kills, editors and a
+ * closed window.
+ */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -14,7 +17,7 @@ import type { Tmux } from "./tmux.ts";
 const held = unless(programLack("tmux", "stty"));
 const run = promisify(execFile);
 
-/** What switches bracketed paste and the keyboard protocols off. */
+/** Switches off bracketed paste and the keyboard protocols. */
 const OFF = "\x1b[>4;0m\x1b[<u\x1b[?2004l";
 
 async function checkGivenBack(tmux: Tmux): Promise<void> {
@@ -28,7 +31,7 @@ function isLineByLine(modes: string): boolean {
 }
 
 describe(...held("the terminal of a chat (needs tmux)"), () => {
-  it("is given back after kill -9, and the session goes on", async () => {
+  it("is restored after kill -9, and the session continues", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("say alpha", "Enter");
@@ -41,7 +44,7 @@ describe(...held("the terminal of a chat (needs tmux)"), () => {
     assert.match(stdout, /say alpha/);
   });
 
-  it("is given back after a crash of the program, which says what it was", async () => {
+  it("is restored after a crash of the program, which reports it", async () => {
     await using place = await createChatPlace();
     const crash = join(place.place.home, "crash.mjs");
     await writeFile(crash, 'process.on("SIGUSR2", () => { throw new Error("a bug of ours"); });\n');
@@ -56,7 +59,7 @@ describe(...held("the terminal of a chat (needs tmux)"), () => {
     assert.ok(!lines.some((line) => line.startsWith("> typed")), lines.join("\n"));
   });
 
-  it("is the shell's after Ctrl-Z, and has each row once after fg", async () => {
+  it("belongs to the shell after Ctrl-Z, and has each row once after fg", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place, { isJob: true });
     await tmux.type("hold", "Enter");
@@ -77,7 +80,7 @@ describe(...held("the terminal of a chat (needs tmux)"), () => {
       assert.equal(lines.filter((line) => line === once).length, 1, lines.join("\n"));
   });
 
-  it("is the editor's while that is open: Ctrl-C there ends the editor alone", async () => {
+  it("belongs to an open editor: Ctrl-C there ends only the editor", async () => {
     await using place = await createChatPlace();
     const editor = join(place.place.home, "editor");
     await writeFile(editor, "#!/bin/sh\necho editing\nexec sleep 600\n", { mode: 0o755 });
@@ -93,7 +96,7 @@ describe(...held("the terminal of a chat (needs tmux)"), () => {
     await tmux.sees(/^alpha$/);
   });
 
-  it("closed in the middle loses nothing: the next chat has the words in its history", async () => {
+  it("closed in the middle loses nothing: the next chat has the text in its history", async () => {
     await using place = await createChatPlace();
     {
       await using tmux = await openChat(place);
@@ -106,13 +109,13 @@ describe(...held("the terminal of a chat (needs tmux)"), () => {
       await tmux.close();
     }
     await using again = await openChat(place, { more: ["-c"] });
-    await again.sees(/^Going on with: hold/);
+    await again.sees(/^Continuing: hold/);
     await again.type("Up");
     await again.sees(/^> after that$/);
     await again.sees(/^ {2}half a thou$/);
   });
 
-  it("has the words that were not sent where nothing is kept, and no file has a prompt", async () => {
+  it("has the unsent text if nothing is stored, and no file has a prompt", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place, { more: ["--no-store"] });
     await tmux.type("say alpha", "Enter");

@@ -1,6 +1,7 @@
 /**
- * A whole conversation in tmux, at three widths: approval with its diff, stop, steer, queue, wide characters, rewind, fork,
- * `kill -9` and going on. What is on the screen and in the scrollback is compared with what must be there, word by word.
+ * A whole conversation in tmux, at three widths: approval with its diff, stop, steer, queue, wide
+ * characters, rewind, fork, `kill -9` and resume. The screen and the scrollback are compared with the
+ * expected text word by word.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +16,10 @@ import type { Tmux } from "./tmux.ts";
 const held = unless(programLack("tmux"));
 const FIGURES = /\d+ turns? · (?:1 tool call · )?[\d,]+ tokens · [\d.]+ s · cost unknown/g;
 
-/** All that stays: without the live rows, with one blank between words, and what a run has used as `FIGURES`. */
+/**
+ * All text that stays: without the live rows, with one space between words, and the usage of a run as
+ * `FIGURES`.
+ */
 async function readKept(tmux: Tmux): Promise<string> {
   const lines = await tmux.readWhole();
   const editor = lines.findLastIndex((line) => line.startsWith(">"));
@@ -36,7 +40,7 @@ const KEPT = [
   "> say 漢字 e\u0301 한국 漢字 e\u0301 한국 FIGURES",
   "> /rewind The session is rewound to turn 5. The old session stays. No file had to be restored.",
   "> how often did I speak? 6 times FIGURES",
-  "> /fork Forked: this goes on in a copy, and the old session stays.",
+  "> /fork Forked: this continues in a copy, and the old session stays.",
   "> how often did I speak? 7 times FIGURES",
 ].join(" ");
 
@@ -69,6 +73,8 @@ describe(...held("a whole conversation (needs tmux)"), () => {
       await tmux.type("/rewind", "Enter");
       await tmux.sees(/^> \d+\. say 漢字/);
       await tmux.type("Enter");
+      // The words stand above, too, where they were said: this line comes after they are in the editor again.
+      await tmux.sees(/^No file had to be restored\.$/);
       await tmux.sees(/^> say 漢字 e\u0301 한국$/);
       await tmux.type("C-u");
       await tmux.type("how often did I speak?", "Enter");
@@ -77,20 +83,24 @@ describe(...held("a whole conversation (needs tmux)"), () => {
       await tmux.sees(/^Forked: /);
       await tmux.type("how often did I speak?", "Enter");
       await tmux.sees(/^7 times$/);
-      await tmux.sees(/^> *$/);
+      // The row of the run at work goes when the run has ended, a moment after its last words.
+      await untilTrue(
+        async () => !(await tmux.read()).some((row) => / answering · /.test(row)),
+        "idle",
+      );
       assert.equal(await readKept(tmux), KEPT);
       for (const line of await tmux.read()) assert.ok([...line].length <= columns, line);
       await tmux.type("not sent");
       await tmux.kill("KILL");
       await tmux.sees(/^over$/);
       await using again = await openChat(place, { columns, rows: 24, more: ["-c"] });
-      await again.sees(/^Going on with: edit please/);
+      await again.sees(/^Continuing: edit please/);
       await again.type("how often did I speak?", "Enter");
       await again.sees(/^8 times$/);
     });
   }
 
-  it("writes a long answer once, and for each frame a bounded sum beside it", async () => {
+  it("writes a long answer once, and a limited amount for each frame beside it", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     const before = (await tmux.bytes()).length;
@@ -98,8 +108,9 @@ describe(...held("a whole conversation (needs tmux)"), () => {
     await tmux.sees(/^1 turn · /);
     // The terminal's own line discipline makes a line break of ours one byte longer.
     const written = (await tmux.bytes()).slice(before).replaceAll("\r\r\n", "\r\n");
-    // How many frames there are is the machine's: a slow one has more, with less in each.
-    const [bytes, frames] = [Buffer.byteLength(written), written.split("\x1b[?2026h").length];
+    // The number of frames depends on the machine: a slow one has more, with less in each.
+    const bytes = Buffer.byteLength(written);
+    const frames = written.split("\x1b[?2026h").length;
     const most = PROSE.length * 1.2 + frames * 200;
     assert.ok(bytes <= most, `${bytes} bytes for ${PROSE.length} characters, ${frames} frames`);
     const kept = (await tmux.readWhole()).filter((line) => line.startsWith("Paragraph "));
@@ -109,7 +120,7 @@ describe(...held("a whole conversation (needs tmux)"), () => {
     );
   });
 
-  it("ends the run as cancelled where the terminal is closed in the middle", async () => {
+  it("ends the run as cancelled if the terminal is closed in the middle", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("hold", "Enter");

@@ -1,4 +1,4 @@
-/** A whole chat in tmux: what a person types, what is on the screen, and what the scrollback has. */
+/** A whole chat in tmux: the user's input, the screen, and the scrollback. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { startInTmux } from "./tmux.ts";
 const held = unless(programLack("tmux"));
 
 describe(...held("a chat in tmux (needs tmux)"), () => {
-  it("asks with the diff before a file is changed, and goes on with what was said", async () => {
+  it("asks with the diff before a file is changed, and continues with the answer", async () => {
     await using place = await createChatPlace({ "a.txt": "one\ntwo\nthree\n" });
     await using tmux = await openChat(place);
     await tmux.type("edit please", "Enter");
@@ -32,7 +32,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     }
   });
 
-  it("is denied with a reason, which the model is told", async () => {
+  it("is denied with a reason, which the model gets", async () => {
     await using place = await createChatPlace({ "a.txt": "one\ntwo\nthree\n" });
     await using tmux = await openChat(place);
     await tmux.type("edit please", "Enter");
@@ -59,7 +59,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     await tmux.sees(/^ {2}half a thou$/);
   });
 
-  it("hears what steers it at its next step, and says what was queued after it", async () => {
+  it("gets a steering message at its next step, and the queued one after it", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("hold", "Enter");
@@ -74,7 +74,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     await tmux.sees(/^> *$/);
   });
 
-  it("goes back to a turn, forks, and goes on with a session after kill -9", async () => {
+  it("goes back to a turn, forks, and continues a session after kill -9", async () => {
     await using place = await createChatPlace();
     {
       await using tmux = await openChat(place);
@@ -99,7 +99,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
       await tmux.kill("KILL");
     }
     await using again = await openChat(place, { more: ["-c"] });
-    await again.sees(/^Going on with: say alpha/);
+    await again.sees(/^Continuing: say alpha/);
     await again.type("how often did I speak?", "Enter");
     await again.sees(/^5 times$/);
   });
@@ -139,7 +139,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     });
   }
 
-  it("keeps every line once where the terminal is resized while it streams", async () => {
+  it("keeps every line once if the terminal is resized while it streams", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("stream 400", "Enter");
@@ -161,7 +161,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     );
   });
 
-  it("loses no line and keeps their order where the terminal is resized again and again while it streams", async () => {
+  it("loses no line and keeps their order if the terminal is resized repeatedly while it streams", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("flow", "Enter");
@@ -181,15 +181,15 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     place.release();
     await tmux.sees(/^1 turn · /);
     const rows = (await tmux.readWhole()).flatMap((line) => /^row (\d+)/.exec(line)?.[1] ?? []);
-    // The last one was let go in the middle of its number, maybe.
+    // The last one may have been released in the middle of its number.
     const numbers = rows.map(Number).slice(0, -1);
-    // A live row that tmux has broken at a width that it had not told yet may stand there twice.
+    // A live row that tmux has wrapped at a width that it had not reported yet may appear twice.
     const once = numbers.filter((number, at) => number !== numbers[at - 1]);
     assert.deepEqual(once, [...once.keys()], rows.join(" "));
     assert.ok(once.length > 90);
   });
 
-  it("says in one line what is wrong, and keeps what was typed", async () => {
+  it("reports errors in one line, and keeps the typed text", async () => {
     await using place = await createChatPlace();
     await using tmux = await openChat(place);
     await tmux.type("/modle x", "Enter");
@@ -206,7 +206,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
   });
 
   for (const signal of ["TERM", "HUP"]) {
-    it(`leaves the terminal as it was after SIG${signal}`, async () => {
+    it(`restores the terminal after SIG${signal}`, async () => {
       await using place = await createChatPlace();
       await using tmux = await openChat(place);
       await tmux.type("typed");
@@ -226,8 +226,8 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
     await tmux.sees(/^Holding/);
     await tmux.type("C-c");
     await tmux.sees(/^Stopped\.$/);
-    // On a slow machine the time of the first is over, so that it takes two more. Both at once: at one that comes after
-    // the terminal was given back, the terminal forgets what was written and not read yet.
+    // On a slow machine the time of the first is over, so that two more are needed. Both at once: if one
+    // comes after the terminal was restored, the terminal drops text that was written and not read yet.
     await tmux.type("\x03\x03");
     await tmux.sees(/^session: /);
     await tmux.sees(/over$/);
@@ -239,7 +239,7 @@ describe(...held("a chat in plain lines on a terminal (needs tmux)"), () => {
     ["--plain", ["--plain"], {}],
     ["ACCESSIBLE=1", [], { ACCESSIBLE: "1" }],
   ] as const) {
-    it(`writes no sequence and goes back over nothing with ${name}, also where it asks and waits`, async () => {
+    it(`writes no sequence and overwrites nothing with ${name}, even while it asks and waits`, async () => {
       await using place = await createChatPlace({ "a.txt": "one\ntwo\nthree\n" });
       const { cwd } = place.place;
       await using tmux = await startInTmux(place.place, [...place.args, ...more], [60, 24], {
@@ -257,7 +257,7 @@ describe(...held("a chat in plain lines on a terminal (needs tmux)"), () => {
       await tmux.type("stream 100", "Enter");
       await tmux.sees(/^row 50 of many$/);
       await tmux.type("typed ahead", "Enter");
-      // A terminal forgets at Ctrl-C what was typed and not read yet.
+      // At Ctrl-C a terminal drops typed text that was not read yet.
       await tmux.sees(/^queued: typed ahead$/);
       await tmux.type("C-c");
       await tmux.sees(/^not sent: typed ahead$/);
@@ -267,14 +267,14 @@ describe(...held("a chat in plain lines on a terminal (needs tmux)"), () => {
       await tmux.type("/quit", "Enter");
       await tmux.sees(/^over$/);
       const [written = ""] = (await tmux.bytes()).split("over\r\n");
-      // Line breaks alone, as the terminal makes them of ours, and Ctrl-C as the terminal shows it.
+      // Only line breaks, as the terminal writes ours, and Ctrl-C as the terminal shows it.
       assert.doesNotMatch(written.replaceAll("\r\n", ""), /\p{Cc}/u);
     });
   }
 });
 
 describe("a chat in plain lines", () => {
-  it("draws nothing over: no byte of it is a control but line breaks", async () => {
+  it("overwrites nothing: none of its bytes is a control character except line breaks", async () => {
     await using place = await createChatPlace();
     const input = "say alpha\n/nope\nsay **beta**\n/quit\n";
     const { code, stdout } = await place.place.run([...place.args, "--plain"], { input });
@@ -286,7 +286,7 @@ describe("a chat in plain lines", () => {
     assert.match(stdout, /^session: /m);
   });
 
-  it("says one thing after the other, and chooses from lists by number", async () => {
+  it("writes one thing after the other, and chooses from lists by number", async () => {
     await using place = await createChatPlace();
     const typed = [
       "/queue say alpha",

@@ -1,4 +1,4 @@
-/** The built command with a standard output that is closed, and with ones that only look so. */
+/** The built command with a standard output that is closed, and with outputs that only look closed. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -31,7 +31,7 @@ describe("the command with a closed standard output", {
     `env ${RUN} "write 'x' to a.txt" >&-`,
   ];
   for (const line of lines) {
-    it(`does nothing and says so: ${line.split("\n").join("; ")}`, async () => {
+    it(`does nothing and reports it: ${line.split("\n").join("; ")}`, async () => {
       await using place = await createPlace();
       const { status, stderr } = runInShell(place, line);
       assert.equal(stderr, `offshoot: ${CLOSED}\n`);
@@ -51,14 +51,14 @@ describe("the command whose output is dropped", () => {
     `exec 1<>/dev/null\n${RUN} "write 'x' to a.txt"`,
   ];
   for (const line of lines) {
-    it(`goes on: ${line.split("\n").join("; ")}`, async () => {
+    it(`continues: ${line.split("\n").join("; ")}`, async () => {
       await using place = await createPlace();
       assert.deepEqual(pick(runInShell(place, line)), { status: 0, stderr: "" });
       assert.equal(await readFile(join(place.cwd, "a.txt"), "utf8"), "x");
     });
   }
 
-  it("goes on for a program that ignores it", async () => {
+  it("continues for a program that ignores it", async () => {
     await using place = await createPlace();
     const { cwd, home } = place;
     const env = { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false" };

@@ -1,6 +1,6 @@
 /**
- * The built command as a person starts it: a process of its own, with a home, a folder and an
- * environment that nobody else has. `npm run build` comes first.
+ * The built command as a process of its own, with its own home, folder and environment. `npm run build`
+ * comes first.
  */
 
 import assert from "node:assert/strict";
@@ -17,23 +17,23 @@ import { lateMessage, PATIENCE_MS } from "../patience.ts";
 
 export const CLI = fileURLToPath(new URL("../../../dist/bin/cli.js", import.meta.url));
 
-/** A home and a working folder, gone when the test is over. */
+/** A home and a working folder, which are removed after the test. */
 export interface Place extends AsyncDisposable {
   readonly home: string;
   readonly cwd: string;
   start(args: readonly string[], options?: CommandOptions): RunningCommand;
   /** Starts the command and waits for its end. */
   run(args: readonly string[], options?: CommandOptions): Promise<Ended>;
-  /** The record of a run, as `runs show --json` prints it. */
+  /** The record of a run, as printed by `runs show --json`. */
   show(id: string): Promise<ShownRun>;
   /** The ids of all runs in the record, newest first. */
   runIds(): Promise<string[]>;
 }
 
 export interface CommandOptions {
-  /** All there is besides `PATH` and `HOME`; a server on the tester's machine is not looked for. */
+  /** All variables besides `PATH` and `HOME`. A server on the tester's machine is not looked for. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What is piped in; nothing is when left out. */
+  /** Standard input; empty if missing. */
   readonly input?: string | Readable;
   /** Leaves standard output to the test, which may read none of it. */
   readonly leavesStdout?: true;
@@ -50,10 +50,10 @@ export interface RunningCommand {
   readonly child: ChildProcess;
   readonly stdout: string;
   readonly stderr: string;
-  /** Resolves once standard output holds the text; rejects when the command ends without it. */
+  /** Resolves once standard output contains the text; rejects if the command ends without it. */
   waitForStdout(text: string | RegExp): Promise<void>;
   waitForStderr(text: string | RegExp): Promise<void>;
-  /** Rejects when the command had to be killed for taking too long. */
+  /** Rejects if the command had to be killed because it took too long. */
   readonly ended: Promise<Ended>;
 }
 
@@ -64,7 +64,8 @@ export async function createPlace(
   files: Readonly<Record<string, string | Buffer>> = {},
 ): Promise<Place> {
   const root = await mkdtemp(join(tmpdir(), "offshoot-e2e-"));
-  const [home, cwd] = [join(root, "home"), join(root, "work")];
+  const home = join(root, "home");
+  const cwd = join(root, "work");
   await mkdir(home);
   await mkdir(cwd);
   for (const [name, content] of Object.entries(files)) {
@@ -84,7 +85,10 @@ export async function createPlace(
     return JSON.parse(stdout);
   };
   return {
-    ...{ home, cwd, start, run },
+    home,
+    cwd,
+    start,
+    run,
     show: async (id) => (await json("show", id)) as ShownRun,
     runIds: async () => ((await json("list", "--all")) as { id: string }[]).map(({ id }) => id),
     async [Symbol.asyncDispose]() {
@@ -107,7 +111,7 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
     cwd,
     env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false", ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    // In a session of its own, so that it never asks on the terminal of whoever runs the tests.
+    // In a session of its own, so that it never asks on the terminal on which the tests run.
     detached: true,
   });
   const said = { stdout: "", stderr: "" };
@@ -118,7 +122,7 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
   }
   feed(child, input);
   const ended = waitForEnd(child, said, `the end of \`offshoot ${args.join(" ")}\``);
-  // Whoever does not await it has already failed for another reason.
+  // A test that does not await it has already failed for another reason.
   ended.catch(() => {});
   const waitFor = (name: "stdout" | "stderr", text: string | RegExp): Promise<void> =>
     waitForText({ child, ended, name, text, read: () => said[name] });
@@ -136,7 +140,7 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
   };
 }
 
-/** A command that has heard enough closes its end; the writer's complaint is no failure. */
+/** A command that has read enough closes its end; the writer's error is not a failure. */
 function feed({ stdin }: ChildProcess, input: string | Readable | undefined): void {
   if (!stdin || input === undefined) return;
   stdin.on("error", () => {});
@@ -154,7 +158,7 @@ async function waitForEnd(
     isLate = true;
     child.kill("SIGKILL");
   }, PATIENCE_MS);
-  // Not "exit": what it said may still be on its way then.
+  // Not "exit", because its output may still be on its way then.
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   clearTimeout(timer);
   assert.ok(!isLate, `${lateMessage(what)}\n${said.stdout}\n${said.stderr}`);

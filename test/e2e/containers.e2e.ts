@@ -1,4 +1,4 @@
-/** Containers for real: Python and a shell over their files, in the sandboxes that a server runs them in. */
+/** Real containers: Python and a shell over their files, in the sandboxes of a server. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -42,7 +42,7 @@ const request: KindRequest = {
   },
 };
 
-/** Calls a tool as one run does: what it keeps lasts until `use` has ended. */
+/** Calls a tool like one run: what it keeps lasts until `use` has ended. */
 async function inRun(use: (call: (tool: Tool, input: object) => Promise<ToolOutput>) => unknown) {
   using folder = createWorkspaceFolder({ "secret.txt": "of the server" });
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
@@ -124,14 +124,17 @@ describe("a code interpreter", () => {
       const again = await call(later.tool, { code: "print(open('in.csv').read().strip())\nx" });
       assert.match(String(again.value), /^A,B\n1,2\n.*NameError/s);
       await writeContainerFile(parts, CONTAINER, {
-        ...{ path: "new.txt", source: "user", bytes: streamOf("put in meanwhile"), maxBytes: 99 },
+        path: "new.txt",
+        source: "user",
+        bytes: streamOf("put in meanwhile"),
+        maxBytes: 99,
       });
       const seen = await call(later.tool, { code: "open('new.txt').read()" });
       assert.equal(seen.value, "'put in meanwhile'");
     });
   });
 
-  it("shows images, and says what went wrong", async () => {
+  it("shows images, and reports errors", async () => {
     const parts = createParts();
     await putContainer(parts, "t", "cntr_1", { name: "n", minutes: 20, memoryLimit: "1g" });
     const tool = { type: "code_interpreter", container: "cntr_1" } as const;
@@ -218,7 +221,7 @@ describe("a hosted shell", () => {
     },
   );
 
-  it("is refused where commands cannot be held", async () => {
+  it("is refused if commands cannot be contained", async () => {
     const open = createOpenShell({ ...createParts(), level: "sandbox", env: { PATH: "/nowhere" } });
     await assert.rejects(open(auto, request), /runs no shell: .*bubblewrap is not installed/);
   });

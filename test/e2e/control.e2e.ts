@@ -16,7 +16,7 @@ async function succeed(place: Place, ...args: string[]): Promise<Ended> {
   return ended;
 }
 
-/** Waits until a run has written itself down. */
+/** Waits until a run is in the record. */
 async function waitForRun(place: Place, name: string): Promise<void> {
   await untilTrue(
     async () => (await place.runIds()).some((id) => id.endsWith(name)),
@@ -39,7 +39,7 @@ describe("a tree of another process", () => {
       await follower.waitForStderr("subagent steered [steered-1.1]: started");
 
       const cancelled = await succeed(place, "cancel", "last/stopped-1.0");
-      assert.match(cancelled.stderr, /stopped-1\.0 has ended: cancelled; run_\w+ goes on/);
+      assert.match(cancelled.stderr, /stopped-1\.0 has ended: cancelled; run_\w+ continues/);
       const late = place.start(["runs", "follow", "last", "--from-now", "-o", "jsonl"]);
       await late.waitForStderr(/following run_\w+ from now on\n/);
       const steered = await succeed(place, "steer", "last/steered", "Look", "at", "b");
@@ -83,7 +83,7 @@ describe("a tree of another process", () => {
     left.child.kill("SIGINT");
     const { code, stderr } = await left.ended;
     assert.equal(code, 130);
-    assert.match(stderr, /offshoot: left run_\w+, which goes on as it was\n$/);
+    assert.match(stderr, /offshoot: left run_\w+, which continues\n$/);
     const [id = ""] = await place.runIds();
     assert.equal((await place.show(id)).ending, null);
 
@@ -106,7 +106,7 @@ describe("a tree of another process", () => {
     }
   });
 
-  it("is steered from standard input, and not with nothing", async () => {
+  it("is steered from standard input, and not with an empty text", async () => {
     await using place = await createPlace();
     const model = createTwoChildren();
     await using upstream = await CHAT.start({ engine: model.engine });
@@ -130,7 +130,7 @@ describe("a tree of another process", () => {
     assert.match(ended.stderr, /\nmessage: Look at b\n/);
   });
 
-  it("is not followed for ever where its process was killed", async () => {
+  it("is not followed for ever if its process was killed", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.silence("Once upon")) });
     const command = place.start(runAt(upstream, CHAT, "--tools", "none", "Tell a story"));
@@ -145,7 +145,7 @@ describe("a tree of another process", () => {
 });
 
 describe("a response of three workers", { skip: process.platform !== "linux" }, () => {
-  it("has one subagent stopped and another steered, whichever worker is asked", async () => {
+  it("has one subagent stopped and another steered, through any worker", async () => {
     await using place = await createPlace();
     const model = createTwoChildren("offshoot__subagent");
     await using upstream = await CHAT.start({ engine: model.engine });

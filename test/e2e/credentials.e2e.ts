@@ -1,4 +1,4 @@
-/** Vendors without what they need: one line that says what was looked at, exit code 2, nothing sent. */
+/** Vendors without credentials: one line with the sources that were tried, exit code 2, nothing sent. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -30,7 +30,7 @@ const ROWS: readonly (readonly [
     /`GOOGLE_APPLICATION_CREDENTIALS` is not set, .*no metadata server answers/,
   ],
   [
-    "Vertex with a file that is none",
+    "Vertex with an invalid file",
     "vertex/gemini-2.5-pro",
     { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_APPLICATION_CREDENTIALS: "/no/such/file" },
     /\/no\/such\/file/,
@@ -45,7 +45,7 @@ const ROWS: readonly (readonly [
     "Bedrock with no region that is",
     "bedrock/x",
     { AWS_REGION: "mars one" },
-    /`mars one` is no AWS region/,
+    /`mars one` is not an AWS region/,
   ],
   [
     "Bedrock without credentials",
@@ -59,7 +59,7 @@ const ROWS: readonly (readonly [
 
 describe("credentials", { concurrency: 4 }, () => {
   for (const [what, model, env, line] of ROWS) {
-    it(`are missed in one line: ${what}`, async () => {
+    it(`are reported as missing in one line: ${what}`, async () => {
       await using place = await createPlace();
       const ended = await place.run(["run", "-q", "-m", model, "Hi"], {
         env: { ...OFFLINE, ...env },
@@ -72,7 +72,7 @@ describe("credentials", { concurrency: 4 }, () => {
 });
 
 describe("the bundle", () => {
-  it("is written in what this runtime can read, all of it", () => {
+  it("is written in syntax that this runtime supports, all of it", () => {
     const folder = fileURLToPath(new URL("../../../dist/bin/", import.meta.url));
     const files = readdirSync(folder).filter((name) => name.endsWith(".js"));
     assert.ok(files.length > 15, `only ${files.length} files`);

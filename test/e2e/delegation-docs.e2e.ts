@@ -8,7 +8,7 @@ import { createPlace } from "./command.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/delegation.md", import.meta.url));
 
-/** The files that the shell lines of the example make. */
+/** The files that the shell lines of the example create. */
 function filesIn(example: string): Record<string, string> {
   const lines = [...example.matchAll(/^printf '([^']*)' > (\S+)$/gm)];
   return Object.fromEntries(
@@ -33,7 +33,7 @@ describe("docs/delegation.md", () => {
     assert.equal(replayed.code, 0, replayed.stdout);
   });
 
-  it("has a payload that the runner takes", async () => {
+  it("has a payload that the runner accepts", async () => {
     const page = await readFile(PAGE, "utf8");
     const [, input = ""] = /echo '([^']+)' \| offshoot subagent/.exec(page) ?? [];
     await using place = await createPlace();

@@ -1,8 +1,13 @@
-/** The complete example of docs/server.md, as it stands there, and the files of deploy/. */
+/** The complete example of docs/server.md, unchanged, and the files of deploy/. */
 
 import assert from "node:assert/strict";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  request as requestPlain,
+  type ServerResponse,
+} from "node:http";
 import { request as requestTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -18,25 +23,34 @@ import {
 import { LINUX_LACK, unless } from "../needs.ts";
 import { until, untilTrue } from "../patience.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
+import { type Nginx, readNginx } from "./docs/nginx.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const FIXTURES = new URL("test/providers/fixtures/", ROOT);
 /** The certificate of the tests has no other name. */
 const CERTIFIED = "localhost";
-/** As the proxy of the example passes it on. */
-const PUBLIC_HOST = "llm.example.com";
 
-/** The code blocks of the section, by their language. */
-async function readExample(): Promise<{ yaml: string; sh: string }> {
+/** The first code block of each language in a section of docs/server.md. */
+async function readSection(title: string): Promise<(language: string) => string> {
   const page = await readFile(new URL("docs/server.md", ROOT), "utf8");
-  const section = page.split("\n## ").find((text) => text.startsWith("A complete example\n"));
-  const blockOf = (language: string): string =>
+  const section = page.split("\n## ").find((text) => text.startsWith(`${title}\n`));
+  return (language) =>
     new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(section ?? "")?.[1] ??
-    assert.fail(`The example has no ${language}.`);
-  return { yaml: blockOf("yaml"), sh: blockOf("sh") };
+    assert.fail(`${title} has no ${language}.`);
 }
 
-/** The words of a command line; quotes hold one together. */
+interface Blocks {
+  readonly yaml: string;
+  readonly sh: string;
+  readonly nginx: Nginx;
+}
+
+async function readExample(): Promise<Blocks> {
+  const blockOf = await readSection("A complete example");
+  return { yaml: blockOf("yaml"), sh: blockOf("sh"), nginx: readNginx(blockOf("nginx")) };
+}
+
+/** The words of a command line; quotes join words. */
 function toWords(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
 }
@@ -63,17 +77,21 @@ function readCommands(sh: string): Example {
   return { variables, commands };
 }
 
-/** What a test puts in the place of the machines and folders of the example; all else stays as it is. */
+/** The parts that a test puts in place of the machines and folders of the example; all else is unchanged. */
 interface Surroundings extends AsyncDisposable {
   readonly place: Place;
   readonly upstreams: Readonly<Record<"gpu-1" | "gpu-2" | "gpu-3" | "openai", Upstream>>;
   readonly env: Readonly<Record<string, string>>;
   readonly configFile: string;
   readonly commands: Example["commands"];
+  readonly nginx: Nginx;
 }
 
 async function surround(): Promise<Surroundings> {
-  const { yaml, sh } = await readExample();
+  const { yaml, sh, nginx } = await readExample();
+  const settings = parse(yaml) as { server: { port: number; hosts: readonly string[] } };
+  assert.equal(Number(nginx.target.port), settings.server.port);
+  assert.deepEqual(settings.server.hosts, [nginx.host]);
   const { variables, commands } = readCommands(sh);
   const place = await createPlace();
   const keys = { OPENAI_API_KEY: "openai-key", GPU_3_KEY: "gpu-3-key" };
@@ -92,7 +110,8 @@ async function surround(): Promise<Surroundings> {
     assert.ok(config.includes(`${name}:8000`), name);
     config = config.replaceAll(`${name}:8000`, new URL(upstreams[name].url).host);
   }
-  const [etc, data] = [join(place.home, "etc"), join(place.home, "data")];
+  const etc = join(place.home, "etc");
+  const data = join(place.home, "data");
   await mkdir(etc);
   await copyFile(new URL("server.pem", FIXTURES), join(etc, "server.pem"));
   await copyFile(new URL("server-key.pem", FIXTURES), join(etc, "server-key.pem"));
@@ -102,10 +121,16 @@ async function surround(): Promise<Surroundings> {
   assert.equal(variables["OFFSHOOT_DATA"], "/var/lib/offshoot");
   for (const name of Object.keys(keys)) assert.ok(variables[name], `The example sets ${name}.`);
   return {
-    ...{ place, upstreams, configFile, commands },
+    place,
+    upstreams,
+    configFile,
+    commands,
+    nginx,
     env: {
-      ...{ OFFSHOOT_CONFIG: configFile, OFFSHOOT_DATA: data },
-      ...{ ...keys, OPENAI_BASE_URL: upstreams.openai.url },
+      OFFSHOOT_CONFIG: configFile,
+      OFFSHOOT_DATA: data,
+      ...keys,
+      OPENAI_BASE_URL: upstreams.openai.url,
     },
     async [Symbol.asyncDispose]() {
       await place[Symbol.asyncDispose]();
@@ -120,16 +145,20 @@ interface Proxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Does what the example's nginx does: passes on everything as it comes, under the public name, over TLS. */
-async function startProxy(target: string): Promise<Proxy> {
+/** Does what the example's nginx does: passes everything on, under the public name. */
+async function startProxy(
+  target: string,
+  { location, target: shown, host }: Nginx,
+): Promise<Proxy> {
   const ca = await readFile(new URL("ca.pem", FIXTURES));
   const { port } = new URL(target);
+  const isTls = shown.protocol === "https:";
+  const where = isTls ? { host: CERTIFIED, servername: CERTIFIED, port, ca } : { port };
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    const { method, url: path, headers } = request;
-    const passed = { ...headers, host: PUBLIC_HOST };
-    const where = { host: CERTIFIED, servername: CERTIFIED, port, ca };
-    const options = { ...where, method, path, headers: passed };
-    const onward = requestTls(options, (answer) => {
+    const { method, url: path = "", headers } = request;
+    if (!path.startsWith(location)) return void response.writeHead(404).end();
+    const options = { ...where, method, path, headers: { ...headers, host } };
+    const onward = (isTls ? requestTls : requestPlain)(options, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
@@ -174,7 +203,7 @@ interface Made {
   readonly output?: readonly { readonly content?: readonly { readonly text: string }[] }[];
 }
 
-/** Asks until one of the answers is this: which worker answers is not for a client to choose. */
+/** Asks until one of the answers is this: a client cannot choose the worker. */
 async function untilSaid(asking: () => Promise<Asked>, text: string): Promise<void> {
   await untilTrue(async () => {
     const { status, text: said } = await asking();
@@ -200,7 +229,7 @@ describe(...unless(LINUX_LACK)("the complete example of docs/server.md"), () => 
     }
     const [app = "", research = "", prometheus = ""] = keys;
     const serving = place.start(around.commands.at(-1) ?? [], { env });
-    await using proxy = await startProxy(await readUrl(serving));
+    await using proxy = await startProxy(await readUrl(serving), around.nginx);
     const { url } = proxy;
     const fast = (): Promise<Asked> => ask(url, app, { model: "fast", input: "Hi" });
 
@@ -228,7 +257,7 @@ describe(...unless(LINUX_LACK)("the complete example of docs/server.md"), () => 
     );
 
     await upstreams["gpu-1"].close();
-    // Enough for three failures in a row in one of the two workers, whoever of the two is asked first.
+    // Enough for three failures in a row in one of the two workers, whichever is asked first.
     for (let count = 0; count < 30; count++) {
       assert.deepEqual(await fast(), answered("fast", "From gpu-2."));
     }
@@ -266,7 +295,7 @@ describe(...unless(LINUX_LACK)("the complete example of docs/server.md"), () => 
       /offshoot_deployment_failures\{deployment="custom\/qwen3-8b@[^}]*\} [1-9]/,
     );
 
-    // A change of the file counts without a restart.
+    // A change of the file takes effect without a restart.
     const config = await readFile(around.configFile, "utf8");
     const more =
       "    vendor: openai/gpt-5.1\n    extra:\n      - openai/gpt-5.1\n      - openai/gpt-5-mini\n";
@@ -280,6 +309,25 @@ describe(...unless(LINUX_LACK)("the complete example of docs/server.md"), () => 
     serving.child.kill("SIGTERM");
     const { code, stderr } = await serving.ended;
     assert.equal(code, 0, stderr);
+  });
+});
+
+describe("a path in front of every address, as docs/server.md says", () => {
+  it("is passed on by the proxy, and answered by the server", async () => {
+    const blockOf = await readSection("Behind a path");
+    const yaml = blockOf("yaml");
+    const nginx = readNginx(blockOf("nginx"));
+    const { server } = parse(yaml) as { server: { path_prefix: string; hosts: readonly string[] } };
+    assert.equal(nginx.location, `${server.path_prefix}/`);
+    await using place = await createPlace();
+    const config = join(place.home, "config.yaml");
+    await writeFile(config, yaml);
+    const args = ["serve", "--no-auth", "--port", "0", "-m", "embedded/offline"];
+    const serving = place.start(args, { env: { OFFSHOOT_CONFIG: config } });
+    const [host] = server.hosts;
+    await using proxy = await startProxy(await readUrl(serving), { ...nginx, host });
+    const answer = await fetch(`${proxy.url}${nginx.location}v1/models`);
+    assert.equal(answer.status, 200, await answer.text());
   });
 });
 

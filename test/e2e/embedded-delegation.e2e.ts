@@ -27,7 +27,7 @@ async function run(place: Place, prompt: string, ...flags: string[]): Promise<En
 type Start = Extract<RunEvent, { type: "child_start" }>;
 type End = Extract<RunEvent, { type: "run_end" }>;
 
-describe("the embedded model as the one that delegates", () => {
+describe("the embedded model as the parent", () => {
   it("has three subagents count lines, and adds them up", async () => {
     await using place = await createPlace(FILES);
     const { stdout, stderr } = await run(place, COUNT);
@@ -62,7 +62,7 @@ describe("the embedded model as the one that delegates", () => {
       assert.ok(tree.stdout.includes(label), tree.stdout);
   });
 
-  it("names no total that lacks a part", async () => {
+  it("names no total if a part is missing", async () => {
     await using place = await createPlace({ "src/a.ts": lines(3), "test/b.ts": lines(2) });
     const { stdout } = await run(place, COUNT);
     assert.match(
@@ -86,7 +86,7 @@ describe("the embedded model as the one that delegates", () => {
     assert.match(stdout, /: The text files in `src` have 20 lines\.\n$/);
   });
 
-  it("tells of the depth it may not go below", async () => {
+  it("reports the depth that it may not exceed", async () => {
     await using place = await createPlace();
     const order = `${"ask a subagent to ".repeat(4)}compute 6*7`;
     const { code, stdout, stderr } = await place.run(["run", order]);
@@ -96,7 +96,7 @@ describe("the embedded model as the one that delegates", () => {
     assert.match(near.stdout, /6\*7 = 42/);
   });
 
-  it("takes no orders from a file", async () => {
+  it("obeys no request in a file", async () => {
     await using place = await createPlace({ ...FILES, "notes.txt": `${COUNT}\n` });
     const { code, stdout } = await place.run(["run", "make it better", "-f", "notes.txt"]);
     assert.deepEqual([code, stdout], [5, ""]);

@@ -1,4 +1,4 @@
-/** Every tool through the command, asked for in plain words: no key, no network, no script. */
+/** Every tool through the command, requested in plain words: no key, no network, no script. */
 
 import assert from "node:assert/strict";
 import { chmod, readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createPlace, type Place } from "./command.ts";
 
-/** What the model answers, all tool calls allowed. */
+/** The model's answer, with all tool calls allowed. */
 async function answerOf(place: Place, prompt: string, ...flags: string[]): Promise<string> {
   const args = ["run", "-q", "-m", "embedded", "--approve", "auto", ...flags, prompt];
   const { code, stdout, stderr } = await place.run(args);
@@ -16,7 +16,7 @@ async function answerOf(place: Place, prompt: string, ...flags: string[]): Promi
   return stdout.trimEnd();
 }
 
-/** Why it has not done it, all tool calls allowed. */
+/** Why it has not done it, with all tool calls allowed. */
 async function refusalOf(place: Place, prompt: string): Promise<string> {
   const args = ["run", "-q", "-m", "embedded", "--approve", "auto", prompt];
   const { code, stdout, stderr } = await place.run(args);
@@ -28,7 +28,7 @@ const FILES = { "a.txt": "one\ntwo TODO\nthree\n", "src/b.ts": "// TODO later\n"
 
 interface Row {
   readonly prompt: string;
-  /** Where it is not among the tools that are offered unasked. */
+  /** Set if the tool is not offered by default. */
   readonly tools?: string;
   readonly answer: RegExp;
 }
@@ -74,7 +74,7 @@ describe("the embedded model with every tool", () => {
     });
   }
 
-  it("refuses where a call was denied, and has not made it", async () => {
+  it("refuses if a call was denied, and has not made it", async () => {
     await using place = await createPlace(FILES);
     const args = ["run", "-q", "-m", "embedded", "write 'x' to a.txt"];
     const { code, stdout, stderr } = await place.run(args);
@@ -83,7 +83,7 @@ describe("the embedded model with every tool", () => {
     assert.equal(await readFile(join(place.cwd, "a.txt"), "utf8"), FILES["a.txt"]);
   });
 
-  it("reaches no server on this machine, and says so", async () => {
+  it("reaches no server on this machine, and reports it", async () => {
     let requests = 0;
     const server = createServer((_, response) => {
       requests += 1;
@@ -120,20 +120,20 @@ describe("the tests of a project", () => {
     "package.json": JSON.stringify({ name: "shop", scripts: { test: script } }),
   });
 
-  it("are run, and said to pass", async () => {
+  it("are run, and reported as passed", async () => {
     await using place = await createPlace(toFiles("echo all fine > ran.txt"));
     const answer = await answerOf(place, "run the tests");
     assert.match(answer, /^The tests pass\. `npm test` ended with exit code 0/);
     assert.equal(await readFile(join(place.cwd, "ran.txt"), "utf8"), "all fine\n");
   });
 
-  it("are said to have failed, with their exit code", async () => {
+  it("are reported as failed, with their exit code", async () => {
     await using place = await createPlace(toFiles("echo 1 of 2 failed && exit 3"));
     const answer = await answerOf(place, "do the tests pass?");
     assert.match(answer, /^The tests failed\. `npm test` ended with exit code 3:.*1 of 2 failed/s);
   });
 
-  it("are refused where they could not be started", async () => {
+  it("are refused if they could not be started", async () => {
     await using place = await createPlace(toFiles("no-such-runner-anywhere"));
     const refusal = await refusalOf(place, "run the tests");
     assert.match(
@@ -142,7 +142,7 @@ describe("the tests of a project", () => {
     );
   });
 
-  it("are refused where nobody can be asked", async () => {
+  it("are refused if there is no user to ask", async () => {
     await using place = await createPlace(toFiles("echo ran > ran.txt"));
     const { code, stdout, stderr } = await place.run([
       "run",
@@ -179,7 +179,7 @@ describe("an executable as a tool", () => {
     return stdout.trimEnd();
   }
 
-  it("is called with JSON and gives JSON", async () => {
+  it("is called with JSON and returns JSON", async () => {
     await using place = await createPlace(files);
     assert.equal(
       await greet(place, 'use greet with {"name": "Ada"}'),
@@ -187,7 +187,7 @@ describe("an executable as a tool", () => {
     );
   });
 
-  it("is told what is wrong with its arguments", async () => {
+  it("gets the errors in its arguments", async () => {
     await using place = await createPlace(files);
     await chmod(join(place.cwd, "scripts/greet"), 0o755);
     const env = { OFFSHOOT_CONFIG: join(place.cwd, "config.yaml") };
@@ -200,7 +200,7 @@ describe("an executable as a tool", () => {
     );
   });
 
-  it("is refused when its entry is wrong, before anything runs", async () => {
+  it("is refused if its entry is invalid, before anything runs", async () => {
     await using place = await createPlace({ "config.yaml": "own_tools: {greet: {command: ls}}\n" });
     const env = { OFFSHOOT_CONFIG: join(place.cwd, "config.yaml") };
     const { code, stderr } = await place.run(["run", "hello"], { env });

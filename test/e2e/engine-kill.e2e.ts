@@ -51,10 +51,10 @@ it("lets several processes share one new file", async () => {
 });
 
 interface Life {
-  /** Keys of the steps this process started. */
+  /** Keys of the steps that this process started. */
   readonly started: readonly string[];
   readonly killed: boolean;
-  /** Keys of the steps in the journal before it. */
+  /** Keys of the steps that were in the journal before it. */
   readonly before: ReadonlySet<string>;
 }
 
@@ -63,7 +63,7 @@ async function live(values: string[], random: () => number): Promise<Omit<Life, 
   const child = spawn(process.execPath, [WORKER, ...values], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  // Not "exit": what it said may still be on its way then.
+  // Not "exit", because its output may still be on its way then.
   const closed = once(child, "close");
   const killAfter = Math.floor(random() * 6);
   const delayMs = random() * (killAfter === 0 ? 120 : 8);
@@ -111,7 +111,8 @@ function checkSteps(lives: readonly Life[]): void {
 
 async function checkLog(path: string, id: string, lives: number): Promise<void> {
   const store = await openSqliteStore(path);
-  const [run, log] = [await store.getRun(id), await store.readEvents(id, -1, 10_000)];
+  const run = await store.getRun(id);
+  const log = await store.readEvents(id, -1, 10_000);
   await store.close();
   assert.deepEqual([run?.ending, run?.result, run?.next_seq], ["completed", 190, log.length]);
   assert.ok(run && run.epoch <= lives, `epoch ${run?.epoch} of ${lives} processes`);

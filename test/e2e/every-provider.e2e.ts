@@ -1,6 +1,6 @@
 /**
- * A user changes `-m` and nothing else: the same three prompts, through the built command and the real
- * tools, over every vendor API. Inside each server the embedded model answers, so that all must agree.
+ * A user changes only `-m`: the same three prompts, through the built command and the real tools, over
+ * every vendor API. Inside each server the embedded model answers, so that all must agree.
  */
 
 import assert from "node:assert/strict";
@@ -107,7 +107,7 @@ describe("every provider", { concurrency: 3 }, () => {
       return ended;
     };
 
-    it(`${model} drives the tools`, async () => {
+    it(`${model} uses the tools`, async () => {
       const { code, stdout, stderr } = await open("find TODO in src");
       assert.deepEqual([stderr, code], ["", 0]);
       assert.match(stdout, /src\/a\.ts/);

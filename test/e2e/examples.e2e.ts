@@ -1,4 +1,7 @@
-/** The examples that need other processes: the built command, an MCP server, a process that is killed, a database. */
+/**
+ * The examples that need other processes: the built command, an MCP server, a process that is killed, a
+ * database.
+ */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -25,7 +28,7 @@ function start(place: Place, name: string, args: readonly string[] = []): ChildP
   });
 }
 
-/** What an example prints until its end. */
+/** The output of an example until its end. */
 async function printed(child: ChildProcess): Promise<string> {
   let text = "";
   child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
@@ -49,7 +52,7 @@ describe("the examples with processes of their own", () => {
     assert.match(lines[1] ?? "", /42/);
   });
 
-  it("resume.ts goes on with the run of a process that was killed, and finds none after it", async () => {
+  it("resume.ts continues the run of a process that was killed, and finds none after it", async () => {
     await using place = await createPlace();
     const first = start(place, "resume", ["begin", "record.db"]);
     const [said] = (await once(first.stdout ?? assert.fail(), "data", { signal: patience() })) as [
@@ -58,9 +61,9 @@ describe("the examples with processes of their own", () => {
     assert.match(String(said), /waiting/);
     first.kill("SIGKILL");
     await once(first, "close");
-    const goOn = (): Promise<string> => printed(start(place, "resume", ["go-on", "record.db"]));
-    assert.match(await goOn(), /All is well\./);
-    assert.equal(await goOn(), "");
+    const resume = (): Promise<string> => printed(start(place, "resume", ["resume", "record.db"]));
+    assert.match(await resume(), /All is well\./);
+    assert.equal(await resume(), "");
   });
 
   it("agents-as-files.sh runs an agent of a project's file", async () => {

@@ -1,4 +1,4 @@
-/** Children that fail in every way there is: an error to their parent, and nothing to their siblings. */
+/** Children that fail in every possible way: an error for their parent, and no effect on their siblings. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +12,7 @@ import {
   spawning,
   toCalls,
 } from "../delegation/family.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 
 const IMITATION = JSON.stringify({
   success: true,
@@ -24,7 +24,7 @@ const IMITATION = JSON.stringify({
 interface FailingRow {
   readonly how: string;
   readonly role: () => Reply;
-  /** Whether only a time limit ends it. */
+  /** True if only a time limit ends it. */
   readonly isEndless?: true;
   readonly ending: string;
   readonly error: RegExp;
@@ -32,7 +32,7 @@ interface FailingRow {
 
 const FAILING: readonly FailingRow[] = [
   {
-    how: "is refused with 401: the server's text is no finding",
+    how: "is refused with 401: the server's text is not a result",
     role: () => reply.status(401, { error: { message: "No such key. 3 files were found." } }),
     ending: "failed",
     error: /401|key/,
@@ -72,7 +72,7 @@ const FAILING: readonly FailingRow[] = [
 
 describe("a failing child", () => {
   for (const { how, role, isEndless, ending, error } of FAILING) {
-    it(`that ${how} is an error to its parent and nothing to its siblings`, async (t) => {
+    it(`that ${how} is an error for its parent and has no effect on its siblings`, async (t) => {
       const tree = await startTree(
         t,
         playing({
@@ -96,7 +96,7 @@ describe("a failing child", () => {
     });
   }
 
-  it("that gets 429 for ever, and tries for ever, ends at its time limit", async (t) => {
+  it("that gets 429 for ever, and retries for ever, ends at its time limit", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -114,7 +114,7 @@ describe("a failing child", () => {
     assert.match(fails?.error ?? "", /time/);
   });
 
-  it("whose server asks for ten minutes fails at once, as its parent does at the same server", async (t) => {
+  it("whose server asks for ten minutes fails at once, like its parent at the same server", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -128,7 +128,7 @@ describe("a failing child", () => {
     assert.match(end.message, /\d/, "how long");
   });
 
-  it("that writes no JSON to its tools is told so, until its turns are used up", async (t) => {
+  it("that writes invalid JSON to its tools gets errors until its turns are used up", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -152,7 +152,7 @@ describe("a failing child", () => {
     );
   });
 
-  it("whose call itself is no JSON is an error, and nothing is started", async (t) => {
+  it("whose call itself is invalid JSON is an error, and nothing is started", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -168,7 +168,7 @@ describe("a failing child", () => {
     assert.equal(eventsOfType(events, "child_start").length, 0);
   });
 
-  it("whose text imitates an envelope or an approval has said a text and no more", async (t) => {
+  it("whose text imitates an envelope or an approval has only written a text", async (t) => {
     const tree = await startTree(
       t,
       playing({

@@ -1,6 +1,6 @@
 /**
- * Many children of one turn with one budget: where their needs fit into it, all of them do their work;
- * where they do not, the tree keeps to it and says who was not run.
+ * Many children of one turn with one budget: if their needs fit into it, all of them do their work; if not,
+ * the tree stays within it and reports which were not run.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,10 @@ import { createPlace } from "./command.ts";
 import { type Held, watchProcess } from "./watched-process.ts";
 import { CHAT, runAt } from "./wires.ts";
 
-/** How many children have processes of their own: `OFFSHOOT_TEST_CHILDREN=1000` for a long look of some minutes. */
+/**
+ * How many children have processes of their own: `OFFSHOOT_TEST_CHILDREN=1000` for a long test of some
+ * minutes.
+ */
 const IN_PROCESSES = Number(process.env["OFFSHOOT_TEST_CHILDREN"] ?? 40);
 /** How many of them work at once. */
 const PLACES = 8;
@@ -23,7 +26,7 @@ const PLACES = 8;
 const READ = { name: "read", arguments: '{"path":"a.txt"}' };
 const USAGE = { input: 1000, output: 200 };
 const CALL_TOKENS = 1200;
-/** What a call may take at most is set aside before it is made. */
+/** The most that a call may cost, which is reserved before it is made. */
 const HEADROOM = 12_000;
 
 /** A third of the children need more than their equal share. */
@@ -42,12 +45,13 @@ function firstAsked({ items }: ModelRequest): string {
 
 type ToolName = "subagent" | "call_subagent" | "parallel_subagent";
 
-/** Most tasks that one call of `parallel_subagent` has at once. */
+/** The most tasks of one call of `parallel_subagent`. */
 const TASKS = 100;
 
 function toCalls(children: number, tool: ToolName): { name: string; arguments: string }[] {
   const tasks = Array.from({ length: children }, (_, at) => `child ${at}`).map((name) => ({
-    ...{ label: name, task_prompt: name },
+    label: name,
+    task_prompt: name,
   }));
   const inputs = {
     subagent: () => tasks,
@@ -62,8 +66,8 @@ function toCalls(children: number, tool: ToolName): { name: string; arguments: s
 }
 
 /**
- * The root starts so many children in one turn, by this tool; each reads as often as it needs to. `look` is
- * called when a child has begun.
+ * The root starts that many children in one turn, by this tool; each reads as often as it needs to. `look`
+ * is called when a child has begun.
  */
 function delegating(children: number, tool: ToolName, look: () => void): Script {
   const calls = toCalls(children, tool);
@@ -89,9 +93,9 @@ interface Trial {
 interface Tried {
   readonly end: RunEnd;
   readonly endings: Readonly<Record<string, number>>;
-  /** What the root's model was told of each child. */
+  /** The results about each child for the root's model. */
   readonly told: readonly string[];
-  /** Most that the root's process held. */
+  /** The most that the root's process held. */
   readonly held: Held;
 }
 
@@ -103,7 +107,7 @@ async function tryFamily({ children, tokens, executor, tool = "subagent" }: Tria
     if (pid !== undefined && executor === "child_process") watched.look(pid);
   };
   await using upstream = await CHAT.start({ engine: delegating(children, tool, look) });
-  // The figures above are those of the conversation alone.
+  // The numbers above are those of the conversation alone.
   const flags = ["--bare", "--tools", `read,${tool}`, "--max-total-tokens", String(tokens)];
   const args = [...runAt(upstream, CHAT, "go"), ...flags, "--output", "jsonl", "--quiet"];
   const processes = { OFFSHOOT_AGENT_SUBAGENT_MAX_PROCESSES: String(PLACES) };
@@ -141,7 +145,7 @@ interface Report {
   readonly error: string;
 }
 
-/** Of an envelope, or of each task of `parallel_subagent`. */
+/** The reports of an envelope, or of each task of `parallel_subagent`. */
 function toReports(told: string): Report[] {
   const parsed = tryParseJson(told);
   const answer = isJsonObject(parsed) ? parsed : {};
@@ -154,19 +158,19 @@ function toReports(told: string): Report[] {
   }));
 }
 
-/** Three pipes for each child and what starts it, and what a process has anyway. */
+/** Three pipes for each child and its starter, and those that every process has. */
 const FILES = 40 + 6 * PLACES;
-/** A process that works takes under 200, however many children it has had. */
+/** A working process uses less than 200, however many children it has had. */
 const MEGABYTES = 400;
 
-/** However many children there are, a process holds no more than those that work at once take. */
+/** However many children there are, a process holds no more than the working ones need. */
 function checkHeld({ megabytes, files, children, zombies }: Held): void {
   if (LINUX_LACK) return;
   assert.ok(megabytes < MEGABYTES, `${megabytes} MB`);
   assert.ok(files < FILES, `${files} open files`);
-  // One more is what ends them all when their parent is killed.
+  // One more is the keeper, which ends all of them if their parent is killed.
   assert.ok(children <= 2 * PLACES, `${children} processes`);
-  assert.ok(zombies <= PLACES, `${zombies} that nobody has waited for`);
+  assert.ok(zombies <= PLACES, `${zombies} zombie processes`);
 }
 
 const FITTING: readonly (readonly [children: number, Omit<Trial, "children" | "tokens">])[] = [
@@ -205,7 +209,7 @@ describe("children whose needs do not fit the budget of their turn", () => {
   for (const trial of TOO_MANY) {
     const { children, executor, tool = "subagent" } = trial;
     const title = `${children} of \`${tool}\`, ${executor}`;
-    it(`stop within it, and the report names who was not run: ${title}`, async () => {
+    it(`stop within it, and the report names those that were not run: ${title}`, async () => {
       const tokens = Math.floor(needOf(children) / 2);
       const { end, told, held } = await tryFamily({ ...trial, tokens });
       checkHeld(held);
@@ -215,7 +219,7 @@ describe("children whose needs do not fit the budget of their turn", () => {
       const notRun = reports.filter(({ isDone }) => !isDone);
       assert.ok(notRun.length > 0 && notRun.length < children, String(notRun.length));
       for (const { label, error } of notRun) {
-        assert.match(error, /Not started: |is used up|of the budget is free|cut at its/);
+        assert.match(error, /Not started: |is used up|of the budget is left|cut at its/);
         assert.match(label, /^child \d+$/);
       }
     });

@@ -1,6 +1,6 @@
 /**
- * Every fault of the kit, as the command meets it: the whole answer and exit code 0, or one line that
- * says what went wrong and another exit code, within its limit. Never a short answer as if it were whole.
+ * Every fault of the kit, through the command: the whole answer and exit code 0, or one line that says what
+ * went wrong and another exit code, within its limit. A shortened answer never looks complete.
  */
 
 import assert from "node:assert/strict";
@@ -22,13 +22,13 @@ const LIMITS = {
   OFFSHOOT_IDLE_TIMEOUT_MS: String(PATIENCE_MS),
   OFFSHOOT_MAX_RETRIES: "1",
 };
-/** How long servers that say nothing are waited for, by the fault's name. */
+/** How long silent servers are waited for, by the fault's name. */
 const SHORT_LIMITS: Readonly<Record<string, object>> = {
   silence: { OFFSHOOT_IDLE_TIMEOUT_MS: "300" },
   "no answer": { OFFSHOOT_FIRST_BYTE_TIMEOUT_MS: "300" },
 };
 
-/** What the one line says, by the fault's name. */
+/** The text of the one line, by the fault's name. */
 const SAYS: Readonly<Record<string, RegExp>> = {
   cut: /was lost before the answer's end/,
   "early end": /The stream ended before the answer did/,
@@ -39,7 +39,7 @@ const SAYS: Readonly<Record<string, RegExp>> = {
   "500": /custom answered 500: The server had an error/,
   "529": /custom answered 529: The server had an error/,
   "wrong content type": /a web page instead of a stream. Check the URL/,
-  // The form of the other wire: unknown there, so only the missing end tells.
+  // The form of the other wire is unknown there, so only the missing end shows the fault.
   "flat error": /stopped in the middle of its answer|The stream ended before the answer did/,
   "nested error": /failed in the middle of its answer: The model stopped/,
   "chat error": /failed in the middle of its answer: The model stopped/,
@@ -78,7 +78,7 @@ for (const wire of [CHAT, RESPONSES]) {
         const ended = await ask(place, upstream, wire, name);
         if (expect === "same answer") checkWhole(ended);
         else checkError(ended, name);
-        // Told apart by their places, both calls got their own result.
+        // Told apart by their indexes, both calls got their own result.
         if (name === "duplicate ids") {
           assert.match(upstream.requests[1]?.text ?? "", /1 \| first.*1 \| second/);
         }

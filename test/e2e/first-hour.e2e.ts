@@ -1,4 +1,4 @@
-/** docs/first-hour.md: its commands, in their order, with a stand-in for the model's server. */
+/** The commands of docs/first-hour.md, in their order, with a stand-in for the model's server. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -11,14 +11,14 @@ import { runShell } from "./shell.ts";
 const PAGE = fileURLToPath(new URL("../../../docs/first-hour.md", import.meta.url));
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 
-/** What the page's reader has: a project with notes, a schema and a change. */
+/** The files of the page's reader: a project with notes, a schema and a change. */
 const FILES = {
   "README.md": "# Garden\n\nGrows things.\n",
   "notes.md": "Water the beans.\n",
   "city.json": JSON.stringify({ ...SCHEMA, additionalProperties: false }),
 };
 
-/** The lines of the blocks that a reader types as they stand. */
+/** The lines of the blocks that a reader types unchanged. */
 async function readLines(): Promise<string[]> {
   const page = await readFile(PAGE, "utf8");
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)];

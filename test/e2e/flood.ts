@@ -1,4 +1,4 @@
-/** A model that says more than anybody can hold. */
+/** A model with more output than any process can hold. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
@@ -7,22 +7,24 @@ import { text } from "node:stream/consumers";
 
 export interface Flood extends AsyncDisposable {
   readonly url: string;
-  /** What has been taken of it, in bytes. */
+  /** How many bytes of it were read. */
   readonly sent: number;
   readonly open: number;
   /** How many requests have come. */
   readonly asked: number;
 }
 
-/** What it says, again and again. */
+/** The text that it repeats. */
 const WORDS = "0123456789abcdef";
 
 /**
- * A chat server whose answer has so many bytes, as fast as they are taken: a stream, or one document where the
- * request asks for none.
+ * A chat server whose answer has that many bytes, sent as fast as they are read: a stream, or one document
+ * if the request does not stream.
  */
 export async function startFlood(maxBytes: number, words = WORDS): Promise<Flood> {
-  let [sent, open, asked] = [0, 0, 0];
+  let sent = 0;
+  let open = 0;
+  let asked = 0;
   const content = words.repeat(8192 / words.length);
   const server = createServer(async (request, response) => {
     const form = (await isStreamed(request)) ? toStream(content) : toDocument(content);
@@ -92,7 +94,7 @@ function toDocument(content: string): Form {
   };
 }
 
-/** The flags that make it the model. */
+/** The flags that select it as the model. */
 export function floodModel({ url }: Flood): string[] {
   return ["-m", "custom/flood", "--provider", "openai-chat", "--url", url];
 }

@@ -1,7 +1,7 @@
 /**
- * Other programs that look into the record of a running server cost nothing: the `sqlite3` program,
- * Python and backups in a loop, while the server answers and is killed. What was acknowledged is there,
- * what was deleted is gone, and the file is never malformed.
+ * Other programs that read the record of a running server do no harm: the `sqlite3` program, Python and
+ * backups in a loop, while the server answers and is killed. Acknowledged data is there, deleted data is
+ * gone, and the file is never malformed.
  */
 
 import assert from "node:assert/strict";
@@ -19,19 +19,19 @@ import { type Served, serve } from "./served.ts";
 
 const KILLS = countKills(12);
 const AT_ONCE = 6;
-/** Answers of one life of the server before it is killed, at most. */
+/** The most answers of one life of the server before it is killed. */
 const MOST_ANSWERS = 25;
 
 interface Program {
   readonly name: string;
   readonly isHere: boolean;
-  /** Looks into the file, again and again, until it is killed. What it prints is wrong. */
+  /** Reads the file repeatedly until it is killed. Anything that it prints is an error. */
   start(path: string): ChildProcess;
-  /** Looks once, as a person does. Returns how many runs it saw. */
+  /** Reads once, like a user. Returns how many runs it saw. */
   look(path: string): string;
 }
 
-/** Reads like a person's script, makes backups, and checks each of them. */
+/** Reads like a user's script, makes backups, and checks each of them. */
 const PYTHON = `
 import os, sqlite3, sys
 path, copy = sys.argv[1], sys.argv[1] + ".python-copy"
@@ -96,7 +96,7 @@ describe("a record that other programs look into", () => {
       await using place = await createPlace();
       const path = join(place.home, "store.db");
       const book = createBook(createChance(6013));
-      // There must be something to look into.
+      // There must be some data to read.
       await live(place, path, { book, answers: 2 });
       const reader = watch(program.start(path));
       try {
@@ -107,7 +107,7 @@ describe("a record that other programs look into", () => {
       } finally {
         await reader.stop();
       }
-      assert.deepEqual(reader.said(), "", `${program.name} was told of a fault`);
+      assert.deepEqual(reader.said(), "", `${program.name} reported a fault`);
       await check(place, path, book);
     });
   }
@@ -166,12 +166,12 @@ describe("a record that other programs look into", () => {
   });
 });
 
-/** Who waits for the record while it is locked, and how often others look meanwhile. */
+/** How many writers wait for the record while it is locked, and how often others read meanwhile. */
 const WAITING = 5;
 const LOOKS = 5;
 
 describe("a record that another program has locked", () => {
-  it("holds up writers alone, and those only until it is free", async () => {
+  it("blocks only writers, and those only until it is free", async () => {
     await using place = await createPlace();
     const path = join(place.home, "store.db");
     await using server = await start(place, path);
@@ -212,7 +212,7 @@ describe("a record that another program has locked", () => {
   });
 });
 
-/** Files that were removed under a process that has them open. */
+/** Files that were removed while a process has them open. */
 function deletedFilesOf(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder)
@@ -227,11 +227,11 @@ async function askAs({ url }: Served, token: string): Promise<number> {
 
 interface Book {
   readonly chance: () => number;
-  /** Responses that a client was told of, and that it has not asked to delete. */
+  /** Responses that a client knows about, and that it has not asked to delete. */
   readonly kept: Set<string>;
-  /** Those whose deletion a client was told of. */
+  /** Those whose deletion was confirmed to a client. */
   readonly deleted: Set<string>;
-  /** Asked to be deleted, and nobody knows. */
+  /** Those whose deletion was requested, with an unknown result. */
   readonly doomed: Set<string>;
 }
 
@@ -243,7 +243,7 @@ function start(place: Place, path: string): Promise<Served> {
   return serve({ place, env: { OFFSHOOT_STORE_PATH: path } });
 }
 
-/** One life of the server: after so many answers it is killed, with others on their way. */
+/** One life of the server: after that many answers it is killed, with others in flight. */
 async function live(
   place: Place,
   path: string,
@@ -256,7 +256,7 @@ async function live(
       try {
         await askOnce(server, book);
       } catch (thrown) {
-        // Cut off by the kill. Anything else is a fault of the server.
+        // Interrupted by the kill. Anything else is a fault of the server.
         if (!(thrown instanceof TypeError)) throw thrown;
         return;
       }
@@ -269,7 +269,7 @@ async function live(
   for (const result of clients) if (result.status === "rejected") throw result.reason;
 }
 
-/** Mostly creates; sometimes deletes what is there. */
+/** Mostly creates; sometimes deletes an existing one. */
 async function askOnce(server: Served, { chance, kept, deleted, doomed }: Book): Promise<void> {
   const [oldest] = kept;
   if (oldest === undefined || chance() < 0.7) {

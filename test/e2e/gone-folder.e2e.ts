@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { CLI, createPlace } from "./command.ts";
 
 describe("a folder that was deleted under the shell", () => {
-  it("is told of in one line, with exit code 2", async () => {
+  it("is reported in one line, with exit code 2", async () => {
     await using place = await createPlace();
     const line = `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"`;
     const argv = ["-c", line, process.execPath, CLI, "run", "hello"];

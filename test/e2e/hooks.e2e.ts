@@ -1,4 +1,4 @@
-/** Hooks as a user has them: real programs around the calls of a real run, also in a subagent's own process. */
+/** Hooks of a user: real programs around the calls of a real run, also in a subagent's own process. */
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -37,7 +37,7 @@ describe("hooks", () => {
     await assert.rejects(readFile(join(place.cwd, "a.txt")));
   });
 
-  it("at fault let a call go on where `on_error` says so", async () => {
+  it("that fail let a call continue if `on_error` says so", async () => {
     await using place = await open({
       broken: { on: "before_tool", command: "exit 7", on_error: "go_on" },
     });

@@ -1,4 +1,4 @@
-/** A hosted shell for real: what its commands learn of the server, and what they may use of the machine. */
+/** A real hosted shell: what its commands learn about the server, and what they may use of the machine. */
 
 import assert from "node:assert/strict";
 import { existsSync, realpathSync } from "node:fs";
@@ -22,7 +22,7 @@ const held = unless(SANDBOX_LACK);
 const LIMITS = { timeout: 300_000 };
 const AUTO = { type: "shell", environment: { type: "container_auto" } } as const;
 
-/** Of a server whose user, home and programs a client must not learn of. */
+/** The environment of a server whose user, home and programs a client must not learn. */
 const ENV = {
   PATH: `/opt/secret-tools/bin:${process.env["PATH"]}`,
   HOME: process.env["HOME"],
@@ -42,7 +42,11 @@ async function withShell(use: (shell: Shell) => Promise<void>, quota?: number): 
   const shelf = limitShelf(createMemoryShelf(), async () => quota);
   const signal = AbortSignal.timeout(LIMITS.timeout);
   const request: KindRequest = {
-    ...{ tenant: "t", runId: "run_1", include: new Set(), catalogue: [], signal },
+    tenant: "t",
+    runId: "run_1",
+    include: new Set(),
+    catalogue: [],
+    signal,
   };
   const parts = { shelf, clock, makeId: createIds(clock), level: "sandbox", env: ENV } as const;
   const { tool } = await createOpenShell(parts)(AUTO, request);
@@ -64,14 +68,14 @@ async function withShell(use: (shell: Shell) => Promise<void>, quota?: number): 
 }
 
 interface Mount {
-  /** What is mounted: a path in its file system. */
+  /** The mounted path in its file system. */
   readonly root: string;
   readonly place: string;
   readonly type: string;
   readonly line: string;
 }
 
-/** As proc(5) has it; spaces are written as octal numbers. */
+/** In the form of proc(5); spaces are octal numbers. */
 function toMount(line: string): Mount {
   const fields = line.split(" ");
   const [root = "", place = ""] = fields
@@ -82,10 +86,13 @@ function toMount(line: string): Mount {
   return { root, place, type: fields[fields.indexOf("-") + 1] ?? "", line };
 }
 
-/** Where a folder of ours is, and its name: hashes, and nothing of the machine or the process. */
+/**
+ * The path of a folder of ours, and its name: hashes, which reveal nothing about the machine or the
+ * process.
+ */
 const TEMPORARY = /^(.*)\/(offshoot-home-(?:[0-9a-f]+\.){3}[0-9a-f]+-\w{6})\/[a-z]+$/;
 
-/** What every machine has: at the same path, of the kernel, or made for the sandbox. */
+/** Mounts that every machine has: at the same path, of the kernel, or made for the sandbox. */
 function isSystems({ root, place, type }: Mount): boolean {
   if (root === "/" || root === "/newroot" || type === "proc" || type === "devtmpfs") return true;
   return existsSync(place) && realpathSync(place).endsWith(root);
@@ -129,7 +136,8 @@ describe("a hosted shell", LIMITS, () => {
           assert.ok(realpathSync(tmpdir()).endsWith(folder), mount.line);
           told.add(name);
         }
-        // As docs/safety.md says: one for the files in `/mnt/data`, and one for those in place of the system's.
+        // As docs/safety.md says: one for the files in `/mnt/data`, and one for those in place of the
+        // system's.
         assert.equal(told.size, 2, [...told].join());
         const home = process.env["HOME"] ?? "/";
         for (const { place, line } of mounts) {
@@ -160,7 +168,7 @@ describe("a hosted shell", LIMITS, () => {
 
   it(
     ...held(
-      "takes no more of the disk than its tenant may keep, and goes on with the files from before",
+      "uses no more of the disk than its tenant may keep, and continues with the files from before",
     ),
     async () => {
       await withShell(async ({ run, shelf }) => {

@@ -1,6 +1,7 @@
 /**
  * The package as users install it: packed, installed into an empty folder with an empty home and without
- * development dependencies. npm takes what it installed for this clone from its cache, else from the registry.
+ * development dependencies. npm takes packages that were installed for this clone from its cache, others
+ * from the registry.
  */
 
 import assert from "node:assert/strict";
@@ -12,10 +13,11 @@ import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { checkNumber, sizeOf } from "../folder-size.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** With nothing on standard input: the command reads what is piped into it to its end. */
+/** With empty standard input: the command reads piped input to its end. */
 function execute(
   program: string,
   args: readonly string[],
@@ -38,7 +40,7 @@ describe("the installed package", () => {
     place = await mkdtemp(join(tmpdir(), "offshoot-install-"));
     for (const folder of ["home", "project"]) await mkdir(join(place, folder));
     const { stdout: cache } = await execute("npm", ["config", "get", "cache"], { cwd: ROOT });
-    // `npm run build` came first; a build in the middle of other tests would take their program away.
+    // `npm run build` came first; a build in the middle of other tests would remove their program.
     const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", place];
     const { stdout: packed } = await execute("npm", pack, { cwd: ROOT });
     const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
@@ -66,7 +68,7 @@ describe("the installed package", () => {
     assert.match(stdout, /a\.ts/);
   });
 
-  it("serves the API", async () => {
+  it("the installed package serves the API", async () => {
     const child = spawn(offshoot(), ["serve", "--port", "0", "--no-auth"], {
       cwd: join(place, "project"),
       env: env(),
@@ -120,11 +122,14 @@ describe("the installed package", () => {
     assert.match(stdout, /42\n.*48\n.*54\n/);
   });
 
-  it("brings few packages, its documents, and the licenses of what is bundled", async () => {
+  it("brings few packages, its documents, and the licenses of bundled code", async () => {
     const lock = await readFile(join(place, "project", "package-lock.json"), "utf8");
     const packages = Object.keys((JSON.parse(lock) as { packages: object }).packages);
     const needed = packages.filter((path) => !path.includes("ripgrep-"));
     assert.ok(needed.length < 20, `${needed.length} packages:\n${needed.join("\n")}`);
+    // One is the project, one is the package.
+    checkNumber(/with its (\d+) dependencies/, needed.length - 2);
+    checkNumber(/\((\d+) MB with its/, await sizeOf(join(place, "project", "node_modules")));
     const names = await readdir(join(place, "project", "node_modules", "offshoot"));
     for (const name of ["README.md", "LICENSE", "SECURITY.md", "ARCHITECTURE.md", "docs"]) {
       assert.ok(names.includes(name), name);

@@ -1,4 +1,4 @@
-/** Ctrl-C once cancels and keeps what there is; twice leaves at once; a reader that goes ends the run. */
+/** Ctrl-C once cancels and keeps the partial answer; twice exits at once; a reader that leaves ends the run. */
 
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
@@ -13,7 +13,7 @@ const CANCELLING = /\noffshoot: cancelling; Ctrl-C again to leave at once\n/;
 
 describe("an interrupt", () => {
   for (const wire of WIRES) {
-    it(`cancels the run and keeps what there is, over ${wire.name}`, async () => {
+    it(`cancels the run and keeps the partial answer, over ${wire.name}`, async () => {
       await using place = await createPlace();
       await using upstream = await wire.start({
         engine: script(reply.silence("Once upon a time")),
@@ -39,7 +39,7 @@ describe("an interrupt", () => {
     });
   }
 
-  it("cancels also while the server has not begun to answer", async () => {
+  it("cancels also before the server has begun to answer", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.silence()) });
     const command = place.start(runAt(upstream, CHAT, "Tell a story"));
@@ -49,7 +49,7 @@ describe("an interrupt", () => {
     assert.deepEqual([ended.code, ended.stdout], [130, ""], ended.stderr);
   });
 
-  it("cancels in the middle of the wait before another try", async () => {
+  it("cancels in the middle of the wait before a retry", async () => {
     await using place = await createPlace();
     const busy = reply.status(429, { error: { message: "Busy." } }, { "retry-after": "30" });
     await using upstream = await CHAT.start({ engine: script(busy) });
@@ -90,9 +90,9 @@ describe("an interrupt", () => {
     assert.doesNotMatch(stdout, /response_end/);
   });
 
-  it("leaves at once the second time, also when nobody reads what it writes", async () => {
+  it("exits at once the second time, even if its output is not read", async () => {
     await using place = await createPlace();
-    // More than a pipe holds, and then a server that is not done.
+    // More than a pipe holds, and then a server that does not end.
     const flood = reply.silence("x".repeat(8_000_000), { pieceLength: 100_000 });
     await using upstream = await CHAT.start({ engine: script(flood) });
     const command = place.start(runAt(upstream, CHAT, "--tools", "none", "Flood"), {
@@ -113,7 +113,7 @@ describe("an interrupt", () => {
     const input = new PassThrough();
     input.write("and so on");
     const command = place.start(["run", "Hi"], { input });
-    // The command reads its input as soon as it is up; the pipe is never ended.
+    // The command reads its input as soon as it is up; the pipe never ends.
     await new Promise((resolve) => input.once("drain", resolve).once("data", resolve));
     command.child.kill("SIGINT");
     const { code, signal, stdout } = await command.ended;
@@ -122,10 +122,10 @@ describe("an interrupt", () => {
   });
 });
 
-describe("a reader that goes", () => {
-  it("cancels the run, with the exit code of that, and nothing is said of it", async () => {
+describe("a reader that leaves", () => {
+  it("cancels the run, with that exit code and no message", async () => {
     await using place = await createPlace();
-    // It never ends: whatever a pipe holds, the reader's end is met.
+    // It never ends: whatever a pipe holds, the reader's end is noticed.
     await using flood = await startFlood(Number.POSITIVE_INFINITY);
     const args = ["run", ...floodModel(flood), "--tools", "none", "-q", "Count"];
     const command = place.start(args, { leavesStdout: true });
@@ -137,7 +137,7 @@ describe("a reader that goes", () => {
     assert.equal((await place.show(id)).ending, "cancelled");
   });
 
-  it("is no failure of a listing either", async () => {
+  it("is not a failure of a listing either", async () => {
     await using place = await createPlace();
     const command = place.start(["--help"], { leavesStdout: true });
     command.child.stdout?.destroy();

@@ -1,6 +1,7 @@
 /**
- * A rollout on Postgres, seen by the older program: a response whose journal a newer one has written is left alone until
- * a program comes that knows it. What the newer one would have done is its number in the record.
+ * A rollout on Postgres, seen by the older program: a response whose journal has a newer version is left
+ * alone until a program with that version takes it over. The test sets only the version number in the
+ * record, like a newer program would.
  */
 
 import assert from "node:assert/strict";
@@ -39,7 +40,7 @@ it(...possibly("an older program leaves a response of a newer one alone"), async
   await using second = await serve({ place, args, env });
   const read = async (id: string): Promise<EmittedResponse> =>
     (await second.ask("GET", `/v1/responses/${id}`)).body as EmittedResponse;
-  // It takes over what it knows. By then it has looked at both.
+  // It takes over what it can read. By then it has seen both.
   await untilTrue(async () => (await read(older.id)).status === "completed", "the older one ends");
   const left = await read(newer.id);
   assert.deepEqual([left.status, left.output], ["in_progress", []]);
@@ -54,7 +55,7 @@ it(...possibly("an older program leaves a response of a newer one alone"), async
   const cancelled = await second.ask("POST", `/v1/responses/${newer.id}/cancel`);
   assert.equal(cancelled.status, 409, JSON.stringify(cancelled.body));
 
-  // A program that knows it is there: for it the number is one of its own.
+  // Now a program with that version exists: for this one the number is its own.
   await setVersion(JOURNAL_VERSION);
   await untilTrue(async () => (await read(newer.id)).status === "completed", "the newer one ends");
 });

@@ -1,4 +1,4 @@
-/** The keyrings' own commands, with stand-ins that note their words: no key is among them. */
+/** The keyrings' own commands, with stand-ins that record their arguments: no key is among them. */
 
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -10,7 +10,10 @@ import { createPlace } from "./command.ts";
 
 const KEY = "Grm7pQ2vXw9sKd4z";
 
-/** Keeps one secret in a file, as `secret-tool` would in a keyring; without `open` it answers as without a bus. */
+/**
+ * Keeps one secret in a file, like `secret-tool` in a keyring; without `open` it answers like without a
+ * bus.
+ */
 const SECRET_TOOL = `#!/bin/sh
 dir=$(dirname "$0")
 echo "$@" >> "$dir/words"
@@ -34,7 +37,7 @@ async function install(t: TestContext): Promise<string> {
 const pathOf = (folder: string): string => `relative:${folder}:${process.env["PATH"]}`;
 
 describe("the keyring of Linux", () => {
-  it("gets the key on standard input and never as a word", async (t) => {
+  it("gets the key on standard input and never as an argument", async (t) => {
     const folder = await install(t);
     const ring = findKeyring({ PATH: pathOf(folder), OPENAI_API_KEY: "sk-other" }, "linux");
     assert.ok(ring);
@@ -52,7 +55,7 @@ describe("the keyring of Linux", () => {
     assert.ok(!words.includes(KEY));
   });
 
-  it("that is not there or does not answer is told from one that has no such key", async (t) => {
+  it("that is missing or does not answer is distinguished from one without the key", async (t) => {
     const folder = await install(t);
     await writeFile(join(folder, "locked"), "");
     const ring = findKeyring({ PATH: pathOf(folder) }, "linux");
@@ -65,7 +68,7 @@ describe("the keyring of Linux", () => {
     assert.equal(findKeyring({ PATH: folder }, "win32"), undefined);
   });
 
-  it("is where `auth set` puts a key by itself, and a file where it does not answer", async (t) => {
+  it("is where `auth set` stores a key by default, and a file if it does not answer", async (t) => {
     const folder = await install(t);
     await using place = await createPlace();
     const env = { PATH: pathOf(folder) };

@@ -1,4 +1,4 @@
-/** Keys through the built command: made in one process, obeyed and forgotten by a server in another. */
+/** Keys through the built command: created in one process, used and revoked by a server in another. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,7 +6,7 @@ import { untilTrue } from "../patience.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
 
 describe("offshoot keys", () => {
-  it("makes, lists and revokes keys", async () => {
+  it("creates, lists and revokes keys", async () => {
     await using place = await createPlace();
     const flags = ["--tenant", "team", "--models", "embedded*", "--requests-per-minute", "100"];
     const made = await place.run(["keys", "create", "mine", ...flags, "--expires", "30d"]);
@@ -26,14 +26,14 @@ describe("offshoot keys", () => {
     assert.match(unknown.stderr, /There is no key `nobody`/);
   });
 
-  it("are obeyed by a server that runs, and refused seconds after they were revoked", async () => {
+  it("are accepted by a running server, and refused seconds after they were revoked", async () => {
     await using place = await createPlace();
     const token = await makeKey(place, "mine");
     const serve = place.start(["serve", "--port", "0", "-m", "embedded"]);
     const url = await readUrl(serve);
     assert.equal(await ask(url, undefined), 401);
     assert.equal(await ask(url, token), 200);
-    // One that is made while the server runs counts at once.
+    // A key that is created while the server runs is valid at once.
     const later = await makeKey(place, "later");
     assert.equal(await ask(url, later), 200);
     assert.equal((await place.run(["keys", "revoke", token.split("_")[1] ?? ""])).code, 0);
@@ -43,7 +43,7 @@ describe("offshoot keys", () => {
     await serve.ended;
   });
 
-  it("are changed and rotated under a server that runs", async () => {
+  it("are changed and rotated while a server runs", async () => {
     await using place = await createPlace();
     const old = await makeKey(place, "mine");
     const serve = place.start(["serve", "--port", "0", "-m", "embedded"]);
@@ -68,7 +68,7 @@ describe("offshoot keys", () => {
     for (const token of [old, second, third]) assert.ok(!stderr.includes(token));
   });
 
-  it("are told apart in what they cost and did, also where nothing is stored", async () => {
+  it("have separate costs and logs, even if nothing is stored", async () => {
     await using place = await createPlace();
     const token = await makeKey(place, "mine");
     const serve = place.start(["serve", "--port", "0", "-m", "embedded"]);
@@ -100,12 +100,12 @@ describe("offshoot keys", () => {
     assert.match((await place.run(["keys", "list"])).stdout, /2 requests, \d+ tokens, free/);
   });
 
-  it("have one in the environment that needs no record", async () => {
+  it("include one of the environment that needs no record", async () => {
     await using place = await createPlace();
     const env = { OFFSHOOT_SERVER_KEY: "a key of the environment" };
     const serve = place.start(["serve", "--port", "0", "-m", "embedded"], { env });
     const url = await readUrl(serve);
-    assert.equal(await ask(url, env.OFFSHOOT_SERVER_KEY), 401, "a key with spaces is no token");
+    assert.equal(await ask(url, env.OFFSHOOT_SERVER_KEY), 401, "a key with spaces is not a token");
     assert.equal(await ask(url, undefined, { "x-api-key": env.OFFSHOOT_SERVER_KEY }), 200);
     serve.child.kill("SIGTERM");
     const { stderr } = await serve.ended;
@@ -119,7 +119,7 @@ async function makeKey(place: Place, name: string): Promise<string> {
   return stdout.trim();
 }
 
-/** The server says where it listens in a line on standard error. */
+/** The server prints its address in a line on standard error. */
 async function readUrl(command: RunningCommand): Promise<string> {
   await command.waitForStderr("model embedded");
   return /http:\/\/127\.0\.0\.1:\d+/.exec(command.stderr)?.[0] ?? assert.fail(command.stderr);

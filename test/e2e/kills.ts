@@ -1,4 +1,4 @@
-/** How often tests kill what they watch: `OFFSHOOT_TEST_KILLS=500` for a long look, `usual` for every day. */
+/** How often tests kill processes: `OFFSHOOT_TEST_KILLS=500` for a long test, `usual` by default. */
 export function countKills(usual: number): number {
   return Number(process.env["OFFSHOOT_TEST_KILLS"] ?? usual);
 }

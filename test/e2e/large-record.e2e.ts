@@ -1,6 +1,6 @@
 /**
- * A record that is too large for a start to wait for is checked while the server answers. What is large is
- * set to nothing here: every record is.
+ * A record that is too large to be checked before the start is checked while the server answers. The size
+ * that counts as large is set to zero here, so that every record is large.
  */
 
 import assert from "node:assert/strict";
@@ -18,7 +18,7 @@ import { type Served, serve } from "./served.ts";
 const ENV = { OFFSHOOT_SERVER_START_CHECK_BYTES: "0" };
 const DAMAGED = { status: "not ready", reason: "store_failed" };
 
-/** Its page of files is destroyed, which no start reads. */
+/** A page with file data is destroyed, which no start reads. */
 async function createDamaged(): Promise<Place> {
   const place = await createPlace();
   const first = await serve({ place });
@@ -34,7 +34,7 @@ async function ready({ ask }: Served): Promise<unknown> {
 }
 
 describe("a large record", () => {
-  it("is checked beside the server, which says that it is sound", async () => {
+  it("is checked while the server runs, which reports that it is sound", async () => {
     await using served = await serve({ env: ENV });
     await served.command.waitForStderr(/the record was checked: nothing is damaged \(.*\)\n/);
     assert.deepEqual(await ready(served), { status: "ready" });
@@ -42,7 +42,7 @@ describe("a large record", () => {
     assert.equal((await served.command.ended).code, 0);
   });
 
-  it("that is damaged makes the server not ready, and the server goes on", async () => {
+  it("that is damaged makes the server not ready, and the server continues", async () => {
     await using place = await createDamaged();
     await using served = await serve({ place, env: ENV });
     await served.command.waitForStderr(/runs\.db` is damaged: .*offshoot store check/);
@@ -53,14 +53,14 @@ describe("a large record", () => {
     assert.equal((await served.command.ended).code, 0);
   });
 
-  it("that is damaged is refused at the start where it is small", async () => {
+  it("that is damaged is refused at the start if it is small", async () => {
     await using place = await createDamaged();
     const { code, stderr } = await place.run(["serve", "--port", "0", "--no-auth"]);
     assert.equal(code, 1);
     assert.match(stderr, /runs\.db` is damaged: /);
   });
 
-  it("is read by nobody any more once its check was stopped", async () => {
+  it("is not read any more after its check was stopped", async () => {
     await using place = await createPlace();
     const path = join(place.home, "runs.db");
     await (await openSqliteStore(path)).close();
@@ -89,7 +89,7 @@ describe("a large record", () => {
     const { pid } = served.command.child;
     const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
     process.kill(Number(text.trim().split(" ")[0]), "SIGKILL");
-    // Some of these are given to the worker that dies. The new one knows it before its first answer.
+    // Some of these go to the worker that dies. The new one knows it before its first answer.
     await untilTrue(async () => {
       assert.deepEqual(await Promise.all([1, 2, 3, 4].map(isTold)), [true, true, true, true]);
       return haveSaid().size === 3;

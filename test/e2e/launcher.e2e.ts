@@ -1,5 +1,5 @@
 /**
- * The launcher of a clone, with an npm and a Node that only write down where they were started: how it finds
+ * The launcher of a clone, with an npm and a Node that only record where they were started: how it finds
  * its own folder, and what it does there on the first start.
  */
 
@@ -16,17 +16,18 @@ import {
   realpath,
   rm,
   symlink,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const LAUNCHER = fileURLToPath(new URL("../../../offshoot", import.meta.url));
 
 interface Clone extends AsyncDisposable {
-  /** Holds the clone, and whatever a test puts beside it. */
+  /** Contains the clone, and the other files of a test. */
   readonly root: string;
   readonly folder: string;
   start(file: string, args: readonly string[], options?: StartOptions): Promise<Ended>;
@@ -45,10 +46,12 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** `npm` also does what a test says, in shell. */
+/** `npm` also runs shell code of the test. */
 async function createClone(npm = "", name = "clone"): Promise<Clone> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "offshoot-launcher-")));
-  const [folder, bin, log] = [join(root, name), join(root, "bin"), join(root, "npm.log")];
+  const folder = join(root, name);
+  const bin = join(root, "bin");
+  const log = join(root, "npm.log");
   for (const path of ["src", "scripts"]) await mkdir(join(folder, path), { recursive: true });
   await mkdir(bin);
   await copyFile(LAUNCHER, join(folder, "offshoot"));
@@ -100,7 +103,7 @@ describe("the launcher of a clone", () => {
     assert.ok(!(await readdir(clone.folder)).includes(".offshoot-setup"));
   });
 
-  it("is found through links, and leaves the project it is linked into alone", async () => {
+  it("is found through links, and does not change the project that contains the link", async () => {
     await using clone = await createClone();
     const other = join(clone.root, "other");
     await mkdir(join(other, "node_modules", "precious"), { recursive: true });
@@ -121,14 +124,66 @@ describe("the launcher of a clone", () => {
     assert.deepEqual(await readdir(join(other, "node_modules")), ["precious"]);
   });
 
-  it("works where its path has a space and a letter that is not ASCII", async () => {
+  it("works if its path has a space and a letter that is not ASCII", async () => {
     await using clone = await createClone("", "my clön e");
     const ended = await clone.start(join(clone.folder, "offshoot"), ["doctor"]);
     assert.equal(ended.stdout, `node ${clone.folder}/dist/bin/cli.js doctor\n`, ended.stderr);
     assert.deepEqual(await clone.npmCalls(), [`${clone.folder}: ${INSTALL}`]);
   });
 
-  it("refuses to run npm where it was copied to", async () => {
+  /** As a second working tree has them that shares its packages with the first. */
+  async function linkModules(clone: Clone, files: readonly string[]): Promise<string> {
+    const shared = join(clone.root, "shared");
+    await mkdir(shared);
+    for (const file of files) await writeFile(join(shared, file), "");
+    await symlink(shared, join(clone.folder, "node_modules"));
+    // The packages are older than the lock file, which a new working tree has just written.
+    await utimes(join(clone.folder, "package-lock.json"), new Date(), new Date(Date.now() + 9e6));
+    return shared;
+  }
+
+  it("uses linked packages as they are: npm would empty the folder of another clone", async () => {
+    await using clone = await createClone();
+    const shared = await linkModules(clone, [".package-lock.json", "precious"]);
+    const ended = await clone.start(join(clone.folder, "offshoot"), ["-V"]);
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.deepEqual(await clone.npmCalls(), []);
+    assert.deepEqual((await readdir(shared)).sort(), [".package-lock.json", "precious"]);
+  });
+
+  it("does not install into a linked folder without packages", async () => {
+    await using clone = await createClone();
+    await linkModules(clone, []);
+    const ended = await clone.start(join(clone.folder, "offshoot"), ["-V"]);
+    assert.equal(ended.code, 1);
+    assert.match(
+      ended.stderr,
+      /^offshoot: .*node_modules is a link to .*shared.*remove the link\.\n$/,
+    );
+    assert.deepEqual(await clone.npmCalls(), []);
+  });
+
+  it("has scripts that treat linked packages in the same way", async () => {
+    await using clone = await createClone();
+    await writeFile(
+      join(clone.folder, "package.json"),
+      '{ "name": "offshoot", "type": "module" }\n',
+    );
+    for (const file of ["packages.js", "install.js"]) {
+      await copyFile(join(dirname(LAUNCHER), "scripts", file), join(clone.folder, "scripts", file));
+    }
+    const shared = await linkModules(clone, [".package-lock.json"]);
+    const install = join(clone.folder, "scripts", "install.js");
+    const used = await clone.start(process.execPath, [install, "."]);
+    assert.deepEqual(used, { code: 0, stdout: "", stderr: "" });
+    await rm(join(shared, ".package-lock.json"));
+    const refused = await clone.start(process.execPath, [install, "."]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /^.*node_modules is a link to .*shared.*remove the link\.\n$/);
+    assert.deepEqual(await clone.npmCalls(), []);
+  });
+
+  it("refuses to run npm in a folder to which it was copied", async () => {
     await using clone = await createClone();
     const other = join(clone.root, "other");
     await mkdir(join(other, "src"), { recursive: true });
@@ -141,7 +196,7 @@ describe("the launcher of a clone", () => {
     assert.deepEqual((await readdir(other)).sort(), ["offshoot", "package.json", "src"]);
   });
 
-  it("takes turns when it is started several times at once", async () => {
+  it("takes turns if it is started several times at once", async () => {
     await using clone = await createClone("sleep 1");
     const launcher = join(clone.folder, "offshoot");
     const ends = await Promise.all(Array.from({ length: 4 }, () => clone.start(launcher, ["-V"])));
@@ -149,7 +204,7 @@ describe("the launcher of a clone", () => {
     assert.equal((await clone.npmCalls()).length, 1);
   });
 
-  it("goes on after a setup that was killed", async () => {
+  it("continues after a setup that was killed", async () => {
     await using clone = await createClone();
     const gone = spawn("true");
     await once(gone, "close");
@@ -159,7 +214,7 @@ describe("the launcher of a clone", () => {
     assert.equal(ended.code, 0, ended.stderr);
   });
 
-  it("shows what npm said when it fails, and tries again the next time", async () => {
+  it("shows npm's output after a failure, and tries again the next time", async () => {
     await using clone = await createClone("echo 'no network' >&2; exit 7");
     const launcher = join(clone.folder, "offshoot");
     for (let start = 1; start <= 2; start++) {
@@ -175,7 +230,7 @@ describe("the launcher of a clone", () => {
 });
 
 describe("a launcher whose standard output is closed", () => {
-  it("says so, in place of losing the answer", () => {
+  it("reports it, instead of losing the answer", () => {
     const { status, stderr } = spawnSync("/bin/sh", ["-c", '"$0" run hello >&-', LAUNCHER], {
       encoding: "utf8",
     });

@@ -1,6 +1,6 @@
 /**
- * Commands end with the run that started them: however the run ended, at each level. Where even the
- * keeper was killed, the next owner of the run ends them before it starts them again.
+ * Commands end with the run that started them: however the run ended, at each level. If even the keeper was
+ * killed, the next owner of the run ends them before it starts them again.
  */
 
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { createReadStream, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { ToolProcess } from "../../src/protocol/run-events.ts";
+import type { ToolProcess } from "../../src/protocol/tool-process.ts";
 import { reply, script, startChatUpstream } from "../../src/testing/index.ts";
 import { levelLack, unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";
@@ -17,13 +17,13 @@ import { createPlace, type Place } from "./command.ts";
 
 const LEVELS = ["none", "process", "sandbox"] as const;
 
-/** Holds a pipe open, so that its end is seen; each start of it adds a line to `starts`. */
+/** Holds a pipe open, so that its end is seen. Each start adds a line to `starts`. */
 const COMMAND = "echo started >> starts; exec 9>pipe; echo up >&9; trap '' HUP TERM; sleep 600";
 
 const call = reply.calls([{ name: "shell", arguments: { command: COMMAND } }]);
 
 interface Held {
-  /** Resolves when nobody holds the pipe any more. */
+  /** Resolves when no process holds the pipe open any more. */
   readonly closed: Promise<unknown>;
   readonly up: Promise<unknown>;
 }
@@ -76,7 +76,7 @@ describe("a command", { skip: process.platform !== "linux" }, () => {
     );
   }
 
-  it("ends with its run when the terminal is closed, and the run is cancelled", async () => {
+  it("ends with its run if the terminal is closed, and the run is cancelled", async () => {
     await using place = await createPlace();
     await using upstream = await startChatUpstream({ engine: script(call, reply.text("Done.")) });
     const held = hold(place);
@@ -103,18 +103,21 @@ describe("a command", { skip: process.platform !== "linux" }, () => {
     const [id = ""] = await place.runIds();
     const { events } = await place.show(id);
     const started = events.find((event): event is ToolProcess => event.type === "tool_process");
-    assert.ok(started && isRunning(started.pid), "it goes on, since nobody is left to end it");
+    assert.ok(
+      started && isRunning(started.pid),
+      "it continues, since no process is left to end it",
+    );
 
     const resumed = place.start(["runs", "resume", id]);
     await held.closed;
-    // A process that is killed closes its files a moment before it is gone.
+    // A killed process closes its files a moment before it is gone.
     await untilTrue(() => !isRunning(started.pid), "the command's end");
     resumed.child.kill("SIGKILL");
     await resumed.ended;
   });
 });
 
-/** The children of a process that hold the keeper's script. */
+/** The children of a process with the keeper's script. */
 function keepersOf(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-/** The built library has a copy of zod of its own; programs hand it schemas of theirs. */
+/** The built library has its own copy of zod; programs pass it schemas of theirs. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,7 +13,7 @@ const protocol = (await import(
 )) as typeof import("../../src/protocol/index.ts");
 
 describe("the built library", () => {
-  it("understands schemas of another copy of zod, their descriptions included", () => {
+  it("understands schemas of another copy of zod, with their descriptions", () => {
     const { spec, parse } = library.defineTool({
       name: "weather",
       description: "Tells the weather.",
@@ -32,7 +32,7 @@ describe("the built library", () => {
     assert.throws(() => parse({ city: 1 }), { name: "Failure", code: "invalid_request" });
   });
 
-  it("has schemas that another copy of zod can be built of", () => {
+  it("has schemas that another copy of zod can use", () => {
     const page = z.object({ items: z.array(protocol.Item) });
     const item = { type: "message", role: "user", content: "hello" };
     assert.deepEqual(page.parse({ items: [item] }), { items: [item] });

@@ -13,18 +13,25 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const page = await readFile(join(ROOT, "docs/library.md"), "utf8");
 const programs = readPrograms(page);
 
-/** As strict as a reader may have it, the package's own types included. */
+/** As strict as a reader may configure it, with the package's own types. */
 const PROJECT = {
   compilerOptions: {
-    ...{ target: "es2023", lib: ["es2023"], types: ["node"], module: "nodenext" },
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-    ...{ skipLibCheck: false, rootDir: ".", outDir: "js" },
+    target: "es2023",
+    lib: ["es2023"],
+    types: ["node"],
+    module: "nodenext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    rootDir: ".",
+    outDir: "js",
   },
   include: ["*.ts"],
 };
 
 interface Program {
-  /** The heading it stands under. */
+  /** The heading above it. */
   readonly title: string;
   readonly code: string;
   readonly printed: string;
@@ -50,7 +57,7 @@ describe("docs/library.md", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it("has a program and what it prints for every block of code", () => {
+  it("has a program and its output for every block of code", () => {
     assert.ok(programs.length > 10);
     assert.equal(programs.length, page.match(/^```ts$/gm)?.length);
   });
@@ -61,7 +68,7 @@ describe("docs/library.md", () => {
   });
 
   for (const [at, { title, printed }] of programs.entries()) {
-    it(`prints what it says: ${title} (${at})`, async () => {
+    it(`prints what the page says: ${title} (${at})`, async () => {
       const cwd = await mkdtemp(join(tmpdir(), "offshoot-library-"));
       try {
         await writeFile(join(cwd, "package.json"), '{ "name": "garden", "private": true }\n');
@@ -75,7 +82,7 @@ describe("docs/library.md", () => {
     });
   }
 
-  /** What the compiler says; nothing when all is well. */
+  /** The compiler's output; empty if there are no errors. */
   async function compile(): Promise<string> {
     const tsc = join(ROOT, "tooling/node_modules/typescript/bin/tsc");
     const run = promisify(execFile)(process.execPath, [tsc, "-p", folder], { cwd: ROOT });
@@ -84,16 +91,30 @@ describe("docs/library.md", () => {
   }
 });
 
-describe("the examples that it names", () => {
-  for (const [program, args, printed] of [
-    ["own-tool", ["Oslo"], /Oslo: 7 °C, rain\n$/],
-    ["scripted-model", [], /^Hello from the script\.\n$/],
-  ] as const) {
-    it(`print something when they are run: ${program}`, async () => {
+const PRINTED: Readonly<Record<string, RegExp>> = {
+  "own-tool": /Oslo: 7 °C, rain\n$/,
+  "scripted-model": /^Hello from the script\.\n$/,
+};
+
+describe("the examples that the page names", () => {
+  const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
+  const lines = block.trim().split("\n");
+
+  it("are compiled first", () => {
+    // The tests that run were compiled by this.
+    assert.equal(lines[0], "node scripts/compile.js");
+    assert.equal(lines.length, 3);
+  });
+
+  for (const line of lines.slice(1)) {
+    it(`print something: ${line}`, async () => {
+      const [, program = "", words = ""] =
+        /^node build\/examples\/([\w-]+)\.js ?(.*)$/.exec(line) ?? [];
       const file = join(ROOT, `build/examples/${program}.js`);
+      const args = words === "" ? [] : words.split(" ");
       const env = { PATH: process.env["PATH"] };
       const { stdout } = await promisify(execFile)(process.execPath, [file, ...args], { env });
-      assert.match(stdout, printed);
+      assert.match(stdout, PRINTED[program] ?? assert.fail(program));
       assert.ok(page.includes(`examples/${program}.ts`), "is linked");
     });
   }

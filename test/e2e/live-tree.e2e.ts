@@ -1,4 +1,4 @@
-/** The live tree as a person sees it, on terminals of three widths, and what its keys do. */
+/** The live tree as a user sees it, on terminals of three widths, and the effects of its keys. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const SIZES = [
   [40, 24],
 ] as const;
 
-/** What depends on how fast the machine is: times, and what is cut to make room for them. */
+/** Removes what depends on the speed of the machine: times, and text that is cut to make room for them. */
 function withoutTime(lines: readonly string[]): string {
   return lines
     .map((line) =>
@@ -49,7 +49,7 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
     });
   }
 
-  it("stops one by keys, leaves a message for another, and gives the terminal back", async () => {
+  it("stops one by keys, leaves a message for another, and restores the terminal", async () => {
     await using tree = await watchTree({ columns: 80, rows: 24, after: "stty -a" });
     const { terminal } = tree;
     await tree.settle();
@@ -68,7 +68,7 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
     await tree.sees(/^to part-\d\d-1\.\d+: _ \(Enter sends, Esc leaves\)$/);
     terminal.type("Look at the tests, too.\r");
     await tree.sees(/^Left for part-\d\d-1\.\d+ · x stop/);
-    // Nothing that is typed leaves anything behind.
+    // Typed keys leave nothing on the screen.
     terminal.type("\r\r\x1b");
     await tree.sees(/^↑ ↓ pick a subagent$/);
     const roots = tree.read().lines.filter((line) => line.startsWith("● root"));
@@ -83,11 +83,11 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
     const ids = await tree.place.runIds();
     const [stopped = ""] = ids.filter((id) => id.endsWith("/part-05-1.4"));
     assert.equal((await tree.place.show(stopped)).ending, "cancelled");
-    // The name in brackets is what the commands take.
+    // Commands accept the name in brackets.
     assert.equal((await tree.place.show("part-05-1.4")).id, stopped);
   });
 
-  it("ends with the run's id after Ctrl-C, and the terminal is as it was", async () => {
+  it("ends with the run's id after Ctrl-C, and restores the terminal", async () => {
     await using tree = await watchTree({ columns: 80, rows: 24, after: "stty -a" });
     await tree.settle();
     tree.terminal.type("\x03");
@@ -101,7 +101,7 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
 });
 
 describe(...unless(TERMINAL_LACK)("a terminal whose keys are read"), () => {
-  it("is as it was after a crash", async () => {
+  it("is restored after a crash", async () => {
     await using place = await createPlace();
     const keys = new URL("../../src/cli/terminal-keys.js", import.meta.url);
     const crash = `

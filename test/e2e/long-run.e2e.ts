@@ -17,6 +17,7 @@ import {
   startChatUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
+import { readBlocks } from "../doc-blocks.ts";
 import { createPlace, type Place } from "./command.ts";
 
 const WINDOW = 3000;
@@ -28,8 +29,17 @@ function filesOf(): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, `About ${name}. ${"word ".repeat(200)}\n`]));
 }
 
+const BLOCK = readBlocks("docs/long-runs.md").find(({ text }) => text.includes("Replaced "));
+/** The line that the page shows. */
+const SHOWN = /^Replaced .*$/m.exec(BLOCK?.text ?? "")?.[0] ?? assert.fail("no line on the page");
+
+/** Without its numbers; a model without a price has no cost. */
+function toForm(line: string): string {
+  return line.replace(/, (?:\$[\d.]+|price unknown)\.$/, ".").replace(/[\d,]*\d/g, "N");
+}
+
 interface Settings {
-  /** Whether the settings say how large the window is. */
+  /** True if the settings say how large the window is. */
   readonly isKnown: boolean;
   readonly price?: boolean;
 }
@@ -54,14 +64,14 @@ function sizeOf({ items, instructions = "", tools }: ModelRequest): number {
 const isSummary = ({ instructions = "" }: ModelRequest): boolean =>
   instructions.startsWith("You write the memory");
 
-/** The last file that was read, as the conversation shows it. */
+/** The last file that was read, by the conversation. */
 function lastRead({ items }: ModelRequest): number {
   const call = items.findLast((item) => item.type === "function_call");
   const path = call?.type === "function_call" ? /(\d+)\.txt/.exec(call.arguments)?.[1] : undefined;
   return Number(path ?? 0);
 }
 
-/** Reads one file after the other; refuses what is too long. `change` may say something else. */
+/** Reads one file after the other; refuses input that is too long. `change` may replace an answer. */
 function createReader(
   change: (request: ModelRequest) => Reply | undefined = () => undefined,
 ): Script {
@@ -100,7 +110,7 @@ async function runLong(place: Place, ...more: string[]) {
 }
 
 describe("offshoot run, for longer than its model's window", { concurrency: 2 }, () => {
-  it("ends with what the vendor says where compaction is off", async () => {
+  it("ends with the vendor's error if compaction is off", async () => {
     await using upstream = await startChatUpstream({ engine: createReader() });
     await using place = await createLongPlace(upstream, { isKnown: true });
     const { ended, shown } = await runLong(place, "--compact", "off");
@@ -111,7 +121,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
   });
 
   for (const isKnown of [true, false]) {
-    it(`completes, its window being ${isKnown ? "known" : "unknown"}`, async () => {
+    it(`completes with a window that is ${isKnown ? "known" : "unknown"}`, async () => {
       await using upstream = await startChatUpstream({ engine: createReader() });
       await using place = await createLongPlace(upstream, { isKnown });
       const { ended, id, shown, compactions } = await runLong(place);
@@ -121,6 +131,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
         /^Replaced \d+ items of the conversation with a summary: .*$/gm,
       );
       assert.equal(lines?.length, compactions.length, ended.stderr);
+      for (const line of lines ?? []) assert.equal(toForm(line), toForm(SHOWN), line);
       assert.equal(countRead(shown.events), FILES, "no file is read twice");
 
       const text = await place.run(["runs", "show", id]);
@@ -132,7 +143,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
     });
   }
 
-  it("tells of it in the log that `-o jsonl` writes, and counts it in `-o json`", async () => {
+  it("reports it in the log that `-o jsonl` writes, and counts it in `-o json`", async () => {
     await using upstream = await startChatUpstream({ engine: createReader() });
     await using place = await createLongPlace(upstream, { isKnown: true, price: true });
     const lines = await place.run([...ARGS, "-o", "jsonl", "Read all files."]);
@@ -155,7 +166,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
     assert.ok(Math.abs(cost_usd - (tokens * 100) / 1_000_000) < 1e-6);
   });
 
-  it("ends at `--max-cost` in the ordinary way, and buys no summary beyond it", async () => {
+  it("ends at `--max-cost` like every run, and buys no summary beyond it", async () => {
     for (const most of ["0.2", "1.2", "1.4"]) {
       await using upstream = await startChatUpstream({ engine: createReader() });
       await using place = await createLongPlace(upstream, { isKnown: true, price: true });
@@ -175,7 +186,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
     },
   ];
   for (const { name, at } of KILLS) {
-    it(`goes on where it stood when it was killed ${name}`, async () => {
+    it(`continues where it was when it was killed ${name}`, async () => {
       let isHung = false;
       const engine = createReader((request) => {
         if (isHung || !at(request)) return undefined;
@@ -191,7 +202,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
       const [id = ""] = await place.runIds();
       const ended = await place.run(["runs", "resume", id]);
       assert.deepEqual([ended.code, ended.stdout], [0, `Read ${FILES} files.\n`], ended.stderr);
-      // What was in flight is asked again, word for word.
+      // Requests in flight are repeated, word for word.
       assert.deepEqual(upstream.requests[before]?.body, upstream.requests[before - 1]?.body);
       const { events } = await place.show(id);
       assert.equal(countRead(events), FILES);
@@ -207,7 +218,7 @@ describe("offshoot run, for longer than its model's window", { concurrency: 2 },
     { executor: "child_process", mode: "off" },
   ] as const;
   for (const { executor, mode } of CHILDREN) {
-    it(`gives a subagent its parent's word, which is ${mode}, with ${executor}`, async () => {
+    it(`gives a subagent its parent's setting, which is ${mode}, with ${executor}`, async () => {
       const engine = createReader((request) => {
         if (JSON.stringify(request.items[0]).includes("Delegate.")) {
           const hasReport = request.items.some(({ type }) => type === "function_call_output");

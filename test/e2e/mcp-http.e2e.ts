@@ -1,4 +1,7 @@
-/** `/mcp` of the built server: three workers are one server, a stop loses nothing, and an agent that calls itself ends. */
+/**
+ * `/mcp` of the built server: three workers are one server, a stop loses nothing, and an agent that calls
+ * itself ends.
+ */
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -23,7 +26,10 @@ function toAgent(name: string, tools: string): string {
   return `---\nname: ${name}\ndescription: Does it.\ntools: ${tools}\nexpose: mcp\n---\nDo it.\n`;
 }
 
-/** The SDK's client keeps connections; each request has one of its own here, so that it goes to the next worker. */
+/**
+ * The SDK's client keeps connections; here each request has one of its own, so that it goes to the next
+ * worker.
+ */
 const separately: typeof fetch = (url, init) => {
   const headers = new Headers(init?.headers);
   headers.set("connection", "close");
@@ -31,7 +37,7 @@ const separately: typeof fetch = (url, init) => {
 };
 
 describe("/mcp of a server with three workers", () => {
-  it("answers each request of a client in another process, forms and the end of calls too", async () => {
+  it("answers each request of a client in another process, also for forms and the end of calls", async () => {
     await using place = await createPlace({ "a.txt": "the secret" });
     await write(place, "agents/reader.md", toAgent("reader", "[bash_read]"));
     await write(place, "config.yaml", "ask: [bash_read]\n");
@@ -46,7 +52,8 @@ describe("/mcp of a server with three workers", () => {
     try {
       await using served = await serve({ place, key: KEY, env: model, args: ["--workers", "3"] });
       await using mcp = await connectMcp(served.url, {
-        ...{ token: KEY, fetch: separately },
+        token: KEY,
+        fetch: separately,
         elicit: () => ({ action: "accept", content: { decision: "once" } }),
       });
       for (let round = 0; round < 4; round++) {
@@ -64,7 +71,7 @@ describe("/mcp of a server with three workers", () => {
     }
   });
 
-  it("ends the run of a call that the client takes back, wherever it runs", async () => {
+  it("ends the run of a call that the client cancels, wherever it runs", async () => {
     await using place = await createPlace();
     await write(place, "agents/slow.md", toAgent("slow", "[]"));
     await using upstream = await startSlowUpstream();
@@ -83,7 +90,7 @@ describe("/mcp of a server with three workers", () => {
 });
 
 describe("/mcp of a server that stops", () => {
-  it("says that a run goes on, and the next server has its answer", async () => {
+  it("reports that a run continues, and the next server has its answer", async () => {
     await using place = await createPlace();
     await write(place, "agents/slow.md", toAgent("slow", "[]"));
     await write(place, "config.yaml", "server: { drain_seconds: 0 }\n");

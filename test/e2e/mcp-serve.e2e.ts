@@ -1,25 +1,17 @@
-/** `offshoot mcp serve` with the MCP SDK's own client: agents as tools, long runs, approvals, and who may see what. */
+/** `offshoot mcp serve` with the MCP SDK's own client: agents as tools, long runs, approvals, access rules. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { type CallToolResult, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import {
-  type Fault,
-  noAnswer,
-  reply,
-  type Script,
-  script,
-  type Upstream,
-} from "../../src/testing/index.ts";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { toResolvers } from "../../src/base/async.ts";
+import { type Fault, noAnswer, reply, type Script, script } from "../../src/testing/index.ts";
 import { PATIENCE_MS, until, withGrowingLimit } from "../patience.ts";
 import { offeredTools } from "../server/mcp-client.ts";
-import { CLI, createPlace, type Place } from "./command.ts";
-import { CHAT } from "./wires.ts";
+import { createPlace } from "./command.ts";
+import { connect, structured, textOf } from "./mcp-serve-client.ts";
 
 const REVIEWER = `---
 name: reviewer
@@ -31,79 +23,8 @@ output_schema: { type: object, properties: { verdict: { type: string } }, requir
 You review.
 `;
 
-interface Connected extends AsyncDisposable {
-  readonly client: Client;
-  readonly place: Place;
-  readonly upstream: Upstream;
-  readonly transport: StdioClientTransport;
-  call(name: string, given: Record<string, unknown>): Promise<CallToolResult>;
-}
-
-interface Connecting {
-  readonly engine: Script;
-  readonly faults?: Fault;
-  readonly args?: readonly string[];
-  readonly elicit?: "once" | "no";
-  readonly place?: Place;
-}
-
-async function connect({
-  args = [],
-  elicit,
-  place: given,
-  ...setup
-}: Connecting): Promise<Connected> {
-  const place = given ?? (await createPlace());
-  const upstream = await CHAT.start(setup);
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [CLI, "mcp", "serve", ...args],
-    cwd: place.cwd,
-    env: toEnv(place, upstream),
-  });
-  const capabilities = elicit === undefined ? {} : { elicitation: {} };
-  const client = new Client({ name: "test", version: "1" }, { capabilities });
-  if (elicit !== undefined) {
-    client.setRequestHandler(ElicitRequestSchema, () => ({
-      action: "accept",
-      content: { decision: elicit },
-    }));
-  }
-  await client.connect(transport);
-  return {
-    ...{ client, place, upstream, transport },
-    call: async (name, input) =>
-      (await client.callTool({ name, arguments: input }, undefined, {
-        timeout: PATIENCE_MS,
-      })) as CallToolResult,
-    async [Symbol.asyncDispose]() {
-      await client.close();
-      await upstream.close();
-      if (!given) await place[Symbol.asyncDispose]();
-    },
-  };
-}
-
-function toEnv({ home }: Place, { url }: Upstream): Record<string, string> {
-  return {
-    PATH: process.env["PATH"] ?? "",
-    HOME: home,
-    OFFSHOOT_PROBE_LOCAL: "false",
-    OFFSHOOT_MODEL: "custom/test-model",
-    OFFSHOOT_URL: url,
-  };
-}
-
-function structured(result: CallToolResult): Record<string, unknown> {
-  return result.structuredContent ?? {};
-}
-
-function textOf({ content }: CallToolResult): string {
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}
-
 describe("offshoot mcp serve", () => {
-  it("offers the main agent and four tools for runs, and answers with a run that can be gone on with", async () => {
+  it("offers the main agent and four tools for runs, and answers with a run that can be continued", async () => {
     await using connected = await connect({
       engine: script(reply.text("Blue."), reply.text("Sky.")),
     });
@@ -123,7 +44,7 @@ describe("offshoot mcp serve", () => {
     assert.equal(structured(await connected.call("run_status", { run_id }))["ending"], "completed");
   });
 
-  it("offers an agent that asks for it under its name, with the document that it answers with", async () => {
+  it("offers an agent under its name if its file asks for it, with the document that it answers with", async () => {
     await using place = await createPlace();
     const { mkdir, writeFile } = await import("node:fs/promises");
     const folder = join(place.home, ".config", "offshoot", "agents");
@@ -140,7 +61,7 @@ describe("offshoot mcp serve", () => {
     assert.deepEqual(structured(result)["output"], { verdict: "good" });
   });
 
-  it("says that a run goes on when the client would give up, and gives its answer later", async () => {
+  it("reports that a run continues when the client would give up, and returns its answer later", async () => {
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => {
       answer = resolve;
@@ -166,10 +87,10 @@ describe("offshoot mcp serve", () => {
     assert.match(textOf(result), /^At last\./);
   });
 
-  it("tells progress to a client that follows it, and waits for the ending", async () => {
+  it("sends progress to a client that follows it, and waits for the ending", async () => {
     await using connected = await connect({
       engine: script(reply.text("Done.")),
-      args: ["--wait", "0"],
+      args: ["--wait", "600"],
     });
     const told: string[] = [];
     const result = await connected.client.callTool(
@@ -181,31 +102,23 @@ describe("offshoot mcp serve", () => {
     assert.equal(structured(result as CallToolResult)["ending"], "completed");
   });
 
-  it("answers a client that gives up after 5 seconds, with or without progress", async () => {
+  it("answers a client that gives up after 5 seconds, also one that asks for progress", async () => {
     await withGrowingLimit(5000, async (timeout) => {
       await using connected = await connect({
         ...{ engine: script(), faults: noAnswer(), args: ["--wait", "0.5"] },
       });
       const asked = { name: "agent", arguments: { prompt: "Hang" } };
-      const plain = await connected.client.callTool(asked, undefined, { timeout });
-      const { run_id, ending } = structured(plain as CallToolResult);
-      assert.equal(ending, null);
-      const stop = new AbortController();
-      let heard = 0;
-      const following = connected.client.callTool(asked, undefined, {
-        ...{ timeout, resetTimeoutOnProgress: true, signal: stop.signal },
-        onprogress() {
-          heard += 1;
-          // Longer than its limit: without progress it would have given up.
-          if (heard * 2000 > timeout) stop.abort("enough");
-        },
-      });
-      await assert.rejects(following, /enough/);
-      await connected.call("run_cancel", { run_id });
+      for (const progress of [{}, { onprogress: () => {} }]) {
+        const limits = { ...progress, timeout, resetTimeoutOnProgress: false };
+        const answer = await connected.client.callTool(asked, undefined, limits);
+        const { run_id, ending } = structured(answer as CallToolResult);
+        assert.equal(ending, null);
+        await connected.call("run_cancel", { run_id });
+      }
     });
   });
 
-  it("ends the runs of a client that goes away", async () => {
+  it("ends the runs of a client that disconnects", async () => {
     const connected = await connect({ engine: script(), faults: noAnswer() });
     const { place, upstream, client } = connected;
     const call = connected.call("agent", { prompt: "Hang" });
@@ -219,7 +132,7 @@ describe("offshoot mcp serve", () => {
     await connected[Symbol.asyncDispose]();
   });
 
-  it("stops a run that it is told to stop, and gives its log", async () => {
+  it("stops a run on request, and returns its log", async () => {
     const args = ["--wait", "0"];
     await using connected = await connect({ engine: script(), faults: noAnswer(), args });
     const { run_id } = structured(await connected.call("agent", { prompt: "Hang" }));
@@ -229,14 +142,14 @@ describe("offshoot mcp serve", () => {
     assert.match(JSON.stringify(contents), /run_start.*run_end/);
   });
 
-  it("offers the tools of --tools alone", async () => {
+  it("offers only the tools of --tools", async () => {
     const args = ["--tools", "read"];
     await using connected = await connect({ engine: script(reply.text("Done.")), args });
     await connected.call("agent", { prompt: "Go" });
     assert.deepEqual(offeredTools(connected.upstream), ["read"]);
   });
 
-  it("gives prompt templates as prompts", async () => {
+  it("returns prompt templates as prompts", async () => {
     await using place = await createPlace();
     const { mkdir, writeFile } = await import("node:fs/promises");
     const folder = join(place.home, ".config", "offshoot", "templates");
@@ -261,7 +174,7 @@ describe("offshoot mcp serve", () => {
     await assert.rejects(connected.client.getPrompt({ name: "review" }), /`input` is missing/);
   });
 
-  it("asks the person at the client, and denies with the reason where the client cannot ask", async () => {
+  it("asks the user at the client, and denies with the reason if the client cannot ask", async () => {
     const write = { name: "write", arguments: JSON.stringify({ path: "a.txt", content: "x" }) };
     const engine = (): Script => script(reply.calls([write]), reply.text("Done."));
     await using allowed = await connect({ engine: engine(), elicit: "once" });
@@ -276,7 +189,7 @@ describe("offshoot mcp serve", () => {
     assert.match(JSON.stringify(mute.upstream.requests.at(-1)?.body), /shows no forms/);
   });
 
-  it("stops the run whose call the client takes back", async () => {
+  it("stops the run whose call the client cancels", async () => {
     await using connected = await connect({ engine: script(), faults: noAnswer() });
     const stop = new AbortController();
     const call = connected.client.callTool(
@@ -293,6 +206,35 @@ describe("offshoot mcp serve", () => {
     }, "the end of the run");
   });
 
+  it("continues the run whose call the client cancels because it waited too long", async () => {
+    const { promise: asked, resolve: answer } = toResolvers<void>();
+    const late: Fault = {
+      name: "late",
+      async *bytes(pieces) {
+        await asked;
+        yield* pieces;
+      },
+    };
+    await using connected = await connect({ engine: script(reply.text("Done.")), faults: late });
+    const stop = new AbortController();
+    let id: string | undefined;
+    const onprogress = ({ message = "" }): void => {
+      id ??= message.split(":")[0];
+    };
+    const call = connected.client.callTool(
+      { name: "agent", arguments: { prompt: "Hang" } },
+      undefined,
+      { signal: stop.signal, timeout: PATIENCE_MS, onprogress },
+    );
+    await until(() => id, "the first report");
+    stop.abort("McpError: MCP error -32001: Request timed out");
+    await assert.rejects(call);
+    await connected.call("run_status", { run_id: id });
+    answer();
+    const result = await connected.call("run_result", { run_id: id, wait_s: 50 });
+    assert.equal(structured(result)["ending"], "completed");
+  });
+
   it("holds all runs of a connection to one budget", async () => {
     await using connected = await connect({
       engine: script(reply.text("No.")),
@@ -304,7 +246,25 @@ describe("offshoot mcp serve", () => {
     assert.equal(connected.upstream.requests.length, 0);
   });
 
-  it("knows no runs of other folders, and gives its own as resources", async () => {
+  it("refuses a run after an earlier one has spent the budget of the connection", async () => {
+    const models = { "custom/test-model": { price: { input: 1, output: 1000 } } };
+    const spent = reply.text("Costly.", { usage: { input: 400, output: 1999 } });
+    await using connected = await connect({
+      engine: script(spent, reply.text("Never.")),
+      args: ["--budget", "2", "--tools", "none"],
+      env: { OFFSHOOT_MODELS: JSON.stringify(models) },
+    });
+    const first = structured(await connected.call("agent", { prompt: "Spend it" }));
+    assert.deepEqual([first["ending"], first["cost_usd"]], ["completed", 1.9994]);
+    const second = await connected.call("agent", { prompt: "More" });
+    assert.equal(second.isError, true);
+    assert.match(textOf(second), /budget/);
+    const { run_id } = first;
+    assert.ok((await connected.call("run_continue", { run_id, message: "More" })).isError);
+    assert.equal(connected.upstream.requests.length, 1);
+  });
+
+  it("knows no runs of other folders, and returns its own as resources", async () => {
     await using place = await createPlace();
     await using elsewhere = await connect({
       place,
@@ -329,7 +289,7 @@ describe("offshoot mcp serve", () => {
     );
   });
 
-  it("says what is wrong with a call in words for the model", async () => {
+  it("reports the errors of a call in words for the model", async () => {
     await using connected = await connect({ engine: script() });
     for (const [name, given, said] of [
       ["agent", {}, /`prompt` is missing/],
@@ -344,7 +304,7 @@ describe("offshoot mcp serve", () => {
     await assert.rejects(connected.call("agent_nobody", { prompt: "x" }), /Unknown tool/);
   });
 
-  it("goes on after lines that are not messages, and ends with its input", async () => {
+  it("continues after lines that are not messages, and ends with its input", async () => {
     await using place = await createPlace();
     const hello = { jsonrpc: "2.0", id: 1, method: "initialize" };
     const params = {
@@ -366,7 +326,7 @@ describe("offshoot mcp serve", () => {
       method: "ping",
       a: "x".repeat(17_000_000),
     });
-    // Cut in the middle, joined, and two that are long: one is a message, one is too long to be one.
+    // Split in the middle, joined, and two long ones: one is a message, one is too long for a message.
     const pieces = [
       `not json\n[]\n${start.slice(0, 20)}`,
       `${start.slice(20)}\n${unknown}\n`,

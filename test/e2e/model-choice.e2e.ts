@@ -1,4 +1,4 @@
-/** Which model `run` uses, and the line that says why, in the order in which they win. */
+/** The model that `run` uses, and the line that says why, in the order of precedence. */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -15,12 +15,12 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** OpenAI as far as this machine goes: answers each request, wants the key. */
+/** A stand-in for OpenAI on this machine: answers each request, requires the key. */
 function startOpenAi(): Promise<Upstream> {
   return RESPONSES.start({ engine: script(reply.text("from OpenAI")), key: KEY });
 }
 
-/** A project whose file is trusted: only such a file chooses a model. */
+/** A project whose file is trusted: only such a file may choose a model. */
 async function createProject(config: string): Promise<Place> {
   const place = await createPlace({ ".offshoot/config.yaml": config });
   assert.equal((await place.run(["config", "trust"])).code, 0);
@@ -55,7 +55,7 @@ describe("the model", async () => {
     assert.equal(ended.code, 0);
   });
 
-  it("is not that of a project's file that nobody trusts", async () => {
+  it("is not that of a project's file without trust", async () => {
     await using place = await createPlace({ ".offshoot/config.yaml": "model: groq/x\n" });
     const ended = await place.run(["run", "compute 6*7"], {
       env: { OFFSHOOT_PROBE_LOCAL: "false" },
@@ -74,7 +74,7 @@ describe("the model", async () => {
     );
   });
 
-  it("is the vendor's whose key is in the environment", async () => {
+  it("is that of the vendor whose key is in the environment", async () => {
     await using place = await createPlace();
     await using upstream = await startOpenAi();
     const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: upstream.url };
@@ -84,12 +84,12 @@ describe("the model", async () => {
     assert.equal(upstream.requests[0]?.headers.authorization, `Bearer ${KEY}`);
   });
 
-  it("is that of a local server that answers, where no key is set", async () => {
+  it("is that of a local server that answers, if no key is set", async () => {
     await using place = await createPlace();
     await using upstream = await startOllama();
     const { host } = new URL(upstream.url);
     const env = { ...PROBE, OLLAMA_HOST: host };
-    // A server has little time to answer: on a busy machine it may need to be looked for again.
+    // A server has little time to answer: on a busy machine it may take several attempts.
     const ended = await until(async () => {
       const found = await place.run(["run", "Hi"], { env });
       return firstLine(found.stderr).includes("embedded/offline") ? undefined : found;
@@ -103,7 +103,7 @@ describe("the model", async () => {
     assert.ok(upstream.requests.some(({ body }) => body["model"] === "qwen3:8b"));
   });
 
-  it("is not looked for on this machine when that is switched off", async () => {
+  it("is not looked for on this machine if that is switched off", async () => {
     await using place = await createPlace();
     await using upstream = await startOllama();
     const env = { OLLAMA_HOST: upstream.url, OFFSHOOT_PROBE_LOCAL: "false" };
@@ -111,7 +111,7 @@ describe("the model", async () => {
     assert.match(firstLine(ended.stderr), /^model: embedded\/offline /);
   });
 
-  it("is listed by `models` as it is chosen by `run`", async () => {
+  it("is the same in the list of `models` as in `run`", async () => {
     await using place = await createPlace();
     await using upstream = await startOllama();
     const env = { ...PROBE, OLLAMA_HOST: upstream.url };
@@ -126,7 +126,7 @@ describe("the model", async () => {
     assert.deepEqual(found, ["ollama/qwen3:8b", "embedded/offline"]);
   });
 
-  // Only Ollama can be moved away; the others are looked for where they usually are.
+  // Only Ollama can be moved away; the others are looked for at their usual ports.
   const isBusy = (await Promise.all([8080, 1234].map(isOpen))).includes(true);
   const free = unless(isBusy ? "a program listens on port 8080 or 1234" : undefined);
   it(...free("is the embedded one where there is nothing else"), async () => {

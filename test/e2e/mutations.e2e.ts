@@ -1,4 +1,7 @@
-/** All of what the unit tests try a part of: here, because it takes a minute. It starts no processes. */
+/**
+ * All mutations, of which the unit tests try a part: here, because it takes a minute. It starts no
+ * processes.
+ */
 
 import { describeAllMutations } from "../providers/mutations/suite.ts";
 import { MUTATED_WIRES, ownMutations } from "../providers/mutations/wires.ts";

@@ -39,7 +39,7 @@ describe("a vendor's own tools", () => {
     assert.match(upstream.requests[0]?.text ?? "", /"type":"web_search_20250305"/);
   });
 
-  it("are refused by name, with exit code 2 and nothing sent, where the vendor has none", async (t) => {
+  it("are refused by name, with exit code 2 and nothing sent, if the vendor has none", async (t) => {
     const { upstream, args } = await start(t);
     await using place = await createPlace();
     const words = ["run", ...args, "--tools", "native:x_search", "Which colour?"];
@@ -65,7 +65,7 @@ describe("a vendor's own tools", () => {
     ["*", /"type":"web_search_20250305"/],
     ["none", /"name":"web_search","description"/],
   ] as const) {
-    it(`are the server's to use as the operator says: ${native}`, async (t) => {
+    it(`are used by the server as its operator configures: ${native}`, async (t) => {
       const { upstream, args } = await start(t);
       const variables = { ...env, OFFSHOOT_SERVER_NATIVE_TOOLS: native };
       await using served = await serve({ args, env: variables });

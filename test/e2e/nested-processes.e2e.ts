@@ -1,4 +1,4 @@
-/** A tree whose every run is a process of its own: all of it runs, and keeps to the places of its root. */
+/** A tree in which every run is a process of its own: all of it runs, within the places of its root. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { LINUX_LACK, unless } from "../needs.ts";
 import { createPlace, type Place } from "./command.ts";
 import { CHAT, runAt } from "./wires.ts";
 
-/** The runners that have this home, as only a test's own have. */
+/** The runners with this home, which only the test's own have. */
 function countRunners({ home }: Place): number {
   const mark = `HOME=${home}\0`;
   return readdirSync("/proc").filter((name) => {
@@ -23,7 +23,7 @@ function countRunners({ home }: Place): number {
   }).length;
 }
 
-/** Each run starts as many as its level says, in one turn. `asked` is called with every request. */
+/** Each run starts as many as its level says, in one turn. `asked` is called for every request. */
 function levels(widths: readonly number[], asked: () => void): Script {
   return respond(({ items }) => {
     asked();
@@ -68,7 +68,7 @@ describe(...unless(LINUX_LACK)("a tree of processes"), () => {
       assert.equal(ended.stdout, "done: go\n");
       const { stdout } = await place.run(["runs", "tree", "last"]);
       assert.equal(stdout.match(/: completed /g)?.length, runs, stdout);
-      // Those that wait for their children are there, too: one for each level above a place.
+      // Those that wait for their children exist, too: one for each level above a place.
       assert.ok(most <= places * MAX_DEPTH, `${most} processes at once`);
       assert.equal(countRunners(place), 0);
     });

@@ -1,4 +1,4 @@
-/** The standard's cases against the built command, on the model that needs no key. */
+/** The standard's cases against the built command, with the model that needs no key. */
 
 import assert from "node:assert/strict";
 import { after, before, describe } from "node:test";

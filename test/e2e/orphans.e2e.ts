@@ -1,6 +1,6 @@
 /**
- * No process is left behind: not of fifty children side by side, not of a parent that was killed, not
- * of one that was cancelled. And what was killed goes on where it stood.
+ * No process is left: not of fifty parallel children, not of a parent that was killed, not of one that was
+ * cancelled. And killed work continues where it was.
  */
 
 import assert from "node:assert/strict";
@@ -19,12 +19,12 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import { userPaths } from "../../src/runtime/paths.ts";
 import { reply, respond, type Script, startChatUpstream } from "../../src/testing/index.ts";
 import { openChildAccount } from "../delegation/child-account.ts";
-import { TASK } from "../delegation/child-process-bench.ts";
+import { TASK } from "../delegation/child-process-fixture.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 import { PATIENCE_MS, untilTrue } from "../patience.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
 
-/** The processes that have this home, as only a test's own have. */
+/** The processes with this home, which only the test's own have. */
 function processesOf({ home }: Place): number[] {
   const mark = `HOME=${home}\0`;
   return readdirSync("/proc")
@@ -55,7 +55,7 @@ const ask = (prompt: string, more: object = {}) => ({
   arguments: { prompt, ...more },
 });
 
-/** A root that asks two children, of which the second says `held` replies first. */
+/** A root that asks two children, of which the second gives the `held` replies first. */
 function twoChildren(...held: ReturnType<typeof reply.text>[]): Script & { results: unknown[] } {
   const results: unknown[] = [];
   const engine = respond((request) => {
@@ -76,7 +76,7 @@ const start = (place: Place, url: string, ...more: string[]) =>
   ]);
 
 describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
-  it("all finish, fifty side by side, and none is left", async () => {
+  it("all finish, fifty in parallel, and none is left", async () => {
     await using place = await createPlace();
     await using upstream = await startChatUpstream({
       engine: respond((request) => reply.text(`You said ${lastAsked(request)}`)),
@@ -133,7 +133,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     assert.equal(child.path, "/root/call-subagent-1.0");
   });
 
-  it("nest, each with its parent's bounds, and the tree is whole in the record", async () => {
+  it("nest, each within its parent's limits, and the tree is complete in the record", async () => {
     await using place = await createPlace();
     const delegate = (label: string) =>
       reply.calls([{ name: "subagent", arguments: { label, task_prompt: `task of ${label}` } }]);
@@ -191,7 +191,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     assert.match(String(results[1]), /^Error: .*deny path\(hidden\.txt\)/);
   });
 
-  it("leave when their parent is killed, and go on with it when it is resumed", async () => {
+  it("exit if their parent is killed, and continue with it when it is resumed", async () => {
     await using place = await createPlace();
     const engine = twoChildren(reply.silence("Two is "));
     await using upstream = await startChatUpstream({ engine });
@@ -220,13 +220,13 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     assert.deepEqual(processesOf(place), []);
   });
 
-  it("leave nothing behind and lose nothing, at whatever moment the kill comes", async () => {
+  it("leave no process and lose nothing, at whatever moment the kill comes", async () => {
     for (let moment = 0; moment < 10; moment++) {
       await using place = await createPlace();
       const engine = twoChildren();
       await using upstream = await startChatUpstream({ engine });
       const command = start(place, upstream.url);
-      // Spread over the life of the tree, from before its first request to behind its last.
+      // Spread over the life of the tree, from before its first request to after its last.
       await delay(150 + moment * 75);
       command.child.kill("SIGKILL");
       const { signal } = await command.ended;
@@ -247,7 +247,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     }
   });
 
-  it("are cancelled with their parent, and it is written down", async () => {
+  it("are cancelled with their parent, and that is recorded", async () => {
     await using place = await createPlace();
     const engine = twoChildren(reply.silence("Two is "));
     await using upstream = await startChatUpstream({ engine });
@@ -260,7 +260,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     assert.deepEqual(processesOf(place), []);
   });
 
-  it("take their commands along when they are killed", async () => {
+  it("end with their commands if they are killed", async () => {
     await using place = await createPlace();
     const engine = respond((request) => {
       const isChild = lastAsked(request).includes("child");

@@ -11,7 +11,7 @@ const FILES = { "a.txt": "hello\n", "capital.json": '{"type":"object"}' };
 const whole = { pieceLength: 1000 };
 const readA = reply.calls([{ name: "read", arguments: { path: "a.txt" } }], whole);
 
-/** `ID` stands where the server's own id of its answer is, which is new each time on chat. */
+/** `ID` stands for the server's own id of its answer, which is new each time on chat. */
 const SSE_CASES: readonly {
   readonly name: string;
   readonly replies: readonly Reply[];
@@ -186,7 +186,7 @@ describe("--output json", () => {
     );
   });
 
-  it("is the document alone when one was asked for", async () => {
+  it("is the document alone if one was requested", async () => {
     await using place = await createPlace(FILES);
     await using upstream = await CHAT.start({ engine: script(reply.text('{"capital":"Paris"}')) });
     const flags = ["-o", "json", "--schema", "capital.json"];
@@ -194,7 +194,7 @@ describe("--output json", () => {
     assert.deepEqual([ended.code, ended.stdout], [0, '{"capital":"Paris"}\n']);
   });
 
-  it("says what went wrong when it did", async () => {
+  it("reports what went wrong", async () => {
     await using place = await createPlace();
     const failure = reply.failure("It broke.", { text: "Half" });
     await using upstream = await CHAT.start({ engine: script(failure) });
@@ -206,7 +206,7 @@ describe("--output json", () => {
 });
 
 describe("--output jsonl", () => {
-  it("is the log of the run, a line an event, numbered without gaps", async () => {
+  it("is the log of the run, one event on each line, numbered without gaps", async () => {
     await using place = await createPlace(FILES);
     await using upstream = await CHAT.start({ engine: script(readA, reply.text("Done")) });
     const ended = await place.run(runAt(upstream, CHAT, "-o", "jsonl", "Hi"));

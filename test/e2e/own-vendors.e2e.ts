@@ -59,7 +59,7 @@ describe("vendors of the settings", () => {
   });
 
   it("are asked by children in processes of their own, with their keys and headers", async () => {
-    // The embedded model answers inside of it: it delegates, and counts.
+    // The embedded model answers inside it: it delegates, and counts.
     await using gpu1 = await startChatUpstream({ key: KEYS.GPU1_KEY });
     await using gpu2 = await says("nobody asks it", KEYS.GPU2_KEY);
     const more = "models: {gpu1/q: {headers: {x-model: $MODEL_VALUE}}}\n";

@@ -26,7 +26,7 @@ function writeBomb(megabytes: number): Buffer {
 }
 
 describe("a page in a process of its own", () => {
-  it("is read as it would be in this one", async () => {
+  it("is read like in this process", async () => {
     const html = `<title>Otters – ü</title><article><p>${"They hold hands. ".repeat(20)}</p></article>`;
     const { title, markdown } = await readHtml(html, "https://pond.example/", PATIENT);
     assert.equal(title, "Otters – ü");
@@ -40,21 +40,21 @@ describe("a page in a process of its own", () => {
     ]);
   });
 
-  it("says what is wrong with it", async () => {
+  it("reports what is wrong with it", async () => {
     await assert.rejects(readPdf(Buffer.from("no"), 1, PATIENT), {
       code: "tool_failed",
       message: "The file is not a PDF that can be read: it is damaged or cut short.",
     });
   });
 
-  it("is given up when it takes too much memory", async () => {
+  it("is given up if it takes too much memory", async () => {
     await assert.rejects(readResults("<p>x".repeat(2_000_000), PATIENT), {
       code: "tool_failed",
       message: /^The page cannot be turned into text: it takes more memory than it may \(/,
     });
   });
 
-  it("is given up when it takes too long, and holds up nobody meanwhile", async () => {
+  it("is given up if it takes too long, and blocks nothing meanwhile", async () => {
     let turns = 0;
     let isOver = false;
     const turn = (): void => {
@@ -70,7 +70,7 @@ describe("a page in a process of its own", () => {
     assert.ok(turns > 3, `${turns} turns of the event loop`);
   });
 
-  it("is dropped when the run is cancelled", async () => {
+  it("is dropped if the run is cancelled", async () => {
     const stop = new AbortController();
     const reading = readHtml("<p>x</p>", "https://pond.example/", { signal: stop.signal });
     setImmediate(() => stop.abort());

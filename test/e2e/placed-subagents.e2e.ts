@@ -1,6 +1,6 @@
 /**
- * A tree over machines: a server that starts a response with 50 subagents, and two workers that run these. They
- * share nothing but a Postgres.
+ * A tree over machines: a server that starts a response with 50 subagents, and two workers that run them.
+ * They share only a Postgres.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import {
   startChatUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { createGate, type Gate } from "../engine/engine-bench.ts";
+import { createGate, type Gate } from "../engine/engine-fixture.ts";
 import { until, untilTrue } from "../patience.ts";
 import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
@@ -25,16 +25,18 @@ const server = POSTGRES_LACK === undefined ? await startPostgres({ durable: true
 after(() => server?.[Symbol.asyncDispose]());
 
 const CHILDREN = 50;
+/** In tokens: less than all of them need. */
+const BUDGET = 4000;
 const usage = { input: 100, output: 10 };
 const OWN = { type: "mcp", server_label: "offshoot", require_approval: "never" };
 
 interface Tree extends Upstream {
   readonly gate: Gate;
-  /** How many subagents have asked. */
+  /** How many subagents have sent a request. */
   readonly asked: number;
 }
 
-/** The root asks for all at once; each subagent waits for the gate. */
+/** The root starts all at once; each subagent waits for the gate. */
 async function startTree(): Promise<Tree> {
   const gate = createGate();
   let asked = 0;
@@ -68,6 +70,10 @@ interface ListedRun {
 
 interface Machines extends AsyncDisposable {
   readonly served: Served;
+  /** Starts one more server, like the first. */
+  serveAgain(): Promise<Served>;
+  /** Asks the record. */
+  query(sql: string): Promise<Record<string, unknown>[]>;
   readonly workers: readonly RunningCommand[];
   list(): Promise<readonly ListedRun[]>;
 }
@@ -76,8 +82,11 @@ const MODEL = ({ url }: Upstream): string[] => [
   ...["-m", "custom/test", "--provider", "openai-chat", "--url", url],
 ];
 
-/** The server runs no subagent that may run elsewhere; each worker 30 at once. */
-async function startMachines(upstream: Upstream): Promise<Machines> {
+/**
+ * The server runs no subagent that may run elsewhere; each worker 30 at once. `budget`: the tokens of the key that
+ * requests are sent with; without it they need no key.
+ */
+async function startMachines(upstream: Upstream, budget?: number): Promise<Machines> {
   const OFFSHOOT_STORE = (await server?.newAddress()) ?? assert.fail();
   const places: Place[] = [];
   const openPlace = async (subagents: number): Promise<[Place, Record<string, string>]> => {
@@ -87,7 +96,11 @@ async function startMachines(upstream: Upstream): Promise<Machines> {
     return [place, { OFFSHOOT_STORE, OFFSHOOT_CONFIG: join(place.cwd, "config.yaml") }];
   };
   const [place, env] = await openPlace(0);
-  const served = await serve({ place, env, args: [...MODEL(upstream), "--tools", "subagent"] });
+  const args = [...MODEL(upstream), "--tools", "subagent"];
+  // The key of the record, and no other.
+  const key = budget === undefined ? undefined : await makeKey(place, env, budget);
+  const keys = key === undefined ? { env } : { key, env: { ...env, OFFSHOOT_SERVER_KEY: "" } };
+  const served = await serve({ place, args, ...keys });
   const workers: RunningCommand[] = [];
   for (const _ of [1, 2]) {
     const [at, variables] = await openPlace(30);
@@ -96,7 +109,10 @@ async function startMachines(upstream: Upstream): Promise<Machines> {
     workers.push(worker);
   }
   return {
-    ...{ served, workers },
+    served,
+    serveAgain: () => serve({ place, args, ...keys }),
+    query: (sql) => server?.query(OFFSHOOT_STORE, sql) ?? assert.fail(),
+    workers,
     async list() {
       const listed = await place.run(["runs", "list", "--all", "-n", "200", "--json"], { env });
       assert.equal(listed.code, 0, listed.stderr);
@@ -113,10 +129,53 @@ async function startMachines(upstream: Upstream): Promise<Machines> {
   };
 }
 
+async function makeKey(
+  place: Place,
+  env: Readonly<Record<string, string>>,
+  budget: number,
+): Promise<string> {
+  const flags = ["--tokens-per-day", String(budget)];
+  const made = await place.run(["keys", "create", "team", ...flags], { env });
+  assert.equal(made.code, 0, made.stderr);
+  return made.stdout.trim();
+}
+
+interface Spent {
+  /** By the endings of the root and of its subagents. */
+  readonly root: number;
+  readonly children: readonly number[];
+  /** On the key. */
+  readonly booked: number;
+  /** What is still set aside on the key. */
+  readonly held: number;
+}
+
+async function readSpent({ query }: Machines): Promise<Spent> {
+  const endings = `select r.parent_id, (e.event -> 'spent' ->> 'tokens')::bigint as tokens
+    from offshoot.runs as r join offshoot.run_events as e on e.run_id = r.id and e.type = 'run_end'`;
+  const rows = await query(endings);
+  const of = (isRoot: boolean): number[] =>
+    rows
+      .filter((row) => (row["parent_id"] === null) === isRoot)
+      .map((row) => Number(row["tokens"]));
+  const booked = await query(`select tokens from offshoot.spending where "window" = 'total'`);
+  const holds = await query("select coalesce(sum(tokens), 0) as tokens from offshoot.holds");
+  return {
+    root: sum(of(true)),
+    children: of(false),
+    booked: sum(booked.map((row) => Number(row["tokens"]))),
+    held: sum(holds.map((row) => Number(row["tokens"]))),
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
+
 const held = POSTGRES_LACK === undefined ? "" : ` (skipped: ${POSTGRES_LACK})`;
 
 describe(`a tree over machines${held}`, { skip: POSTGRES_LACK !== undefined }, () => {
-  it("has its subagents run by workers, and what they used in its answer", async () => {
+  it("has its subagents run by workers, and their usage in its answer", async () => {
     await using upstream = await startTree();
     await using machines = await startMachines(upstream);
     const { served } = machines;
@@ -146,7 +205,66 @@ describe(`a tree over machines${held}`, { skip: POSTGRES_LACK !== undefined }, (
     upstream.gate.open();
   });
 
-  it("goes on when a worker is killed", async () => {
+  it("pays for what each of its subagents had used when it was cancelled, and gives the rest back", async () => {
+    await using upstream = await startTree();
+    await using machines = await startMachines(upstream, 10_000_000);
+    const { served } = machines;
+    const { id } = await served.create({ input: "Begin", tools: [OWN], background: true });
+    await untilTrue(() => upstream.asked === CHILDREN, "all subagents work at once");
+    const cancelled = await served.ask("POST", `/v1/responses/${id}/cancel`);
+    assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
+    const spent = await readSpent(machines);
+    assert.equal(spent.children.length, CHILDREN);
+    // Each has sent its call, which its model has read.
+    assert.ok(spent.children.every((tokens) => tokens > 0));
+    assert.equal(spent.root, 110 + sum(spent.children));
+    assert.deepEqual([spent.booked, spent.held], [spent.root, 0]);
+    upstream.gate.open();
+  });
+
+  it("is cancelled as a whole and paid exactly after a worker has taken its parent over", async () => {
+    await using upstream = await startTree();
+    await using machines = await startMachines(upstream, 10_000_000);
+    const { id } = await machines.served.create({ input: "Begin", tools: [OWN], background: true });
+    await untilTrue(() => upstream.asked === CHILDREN, "all subagents work at once");
+    machines.served.command.child.kill("SIGKILL");
+    const pids = machines.workers.map(({ child }) => child.pid);
+    const owner = `select w.pid from offshoot.runs as r join offshoot.workers as w on w.id = r.owner
+      where r.parent_id is null and r.status = 'running'`;
+    await untilTrue(async () => {
+      const [row] = await machines.query(owner);
+      return pids.includes(Number(row?.["pid"]));
+    }, "a worker has the parent");
+    await using another = await machines.serveAgain();
+    const cancelled = await another.ask("POST", `/v1/responses/${id}/cancel`);
+    assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
+    const states = (await machines.list()).map(({ state }) => state);
+    assert.deepEqual([states.length, ...new Set(states)], [1 + CHILDREN, "cancelled"]);
+    const spent = await readSpent(machines);
+    assert.ok(spent.children.every((tokens) => tokens > 0));
+    assert.equal(spent.root, 110 + sum(spent.children));
+    assert.deepEqual([spent.booked, spent.held], [spent.root, 0]);
+    upstream.gate.open();
+  });
+
+  it("spends at most what its key has, whichever machines its subagents run on", async () => {
+    await using upstream = await startTree();
+    upstream.gate.open();
+    await using machines = await startMachines(upstream, BUDGET);
+    const { served } = machines;
+    const { id } = await served.create({ input: "Begin", tools: [OWN], background: true });
+    const response = await until(async () => {
+      const found = (await served.ask("GET", `/v1/responses/${id}`)).body as EmittedResponse;
+      return found.status === "in_progress" || found.status === "queued" ? undefined : found;
+    }, "the response has ended");
+    const spent = await readSpent(machines);
+    assert.equal(response.status, "incomplete", "the budget is too small for all of them");
+    assert.equal(spent.root, upstream.requests.length * 110);
+    assert.deepEqual([spent.booked, spent.held], [spent.root, 0]);
+    assert.ok(spent.booked <= BUDGET, `${spent.booked} tokens`);
+  });
+
+  it("a tree continues when a worker is killed", async () => {
     await using upstream = await startTree();
     await using machines = await startMachines(upstream);
     const { served, workers } = machines;
@@ -161,7 +279,7 @@ describe(`a tree over machines${held}`, { skip: POSTGRES_LACK !== undefined }, (
     assert.equal(response.output_text, "All done.");
   });
 
-  it("has workers that say what they lack", async () => {
+  it("has workers that report what they lack", async () => {
     await using place = await createPlace();
     const refused = await place.run(["worker", "--store", "postgres://nobody@127.0.0.1:1/none"]);
     assert.equal(refused.code, 1, refused.stderr);

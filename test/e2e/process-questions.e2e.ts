@@ -1,6 +1,6 @@
 /**
- * Subagents in processes of their own ask their parent and go on with its answer, also where the parent's
- * process was killed in between. And one that is asked again goes on with its whole conversation.
+ * Subagents in processes of their own ask their parent and continue with its answer, even if the parent's
+ * process was killed in between. And a subagent that is asked again continues with its whole conversation.
  */
 
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { reply, startChatUpstream, type Upstream } from "../../src/testing/index.ts";
-import { outputsOf } from "../delegation/background-bench.ts";
+import { outputsOf } from "../delegation/background-fixture.ts";
 import { asksFor, playing, type Role, spawning, toCalls, toTask } from "../delegation/family.ts";
 import { until } from "../patience.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
@@ -69,7 +69,7 @@ async function checkReplay(place: Place, upstream: Upstream, id: string): Promis
 }
 
 describe("a subagent in a process of its own", { concurrency: 2 }, () => {
-  it("asks its parent, whose call ends early, and goes on with the answer", async () => {
+  it("asks its parent, whose call ends early, and continues with the answer", async () => {
     await using place = await createPlace(FILES);
     await using upstream = await startChatUpstream({
       engine: playing({ go: one, painter: asking }),
@@ -93,7 +93,7 @@ describe("a subagent in a process of its own", { concurrency: 2 }, () => {
       moment.outputs.length === 1 && isSilent ? reply.silence() : one(moment);
     await using upstream = await startChatUpstream({ engine: playing({ go, painter: asking }) });
     const command = startRun(place, upstream);
-    // The root is asked again when its call has answered with the question.
+    // The root's model is asked again when its call has returned the question.
     await until(() => asksFor(upstream.requests, "go") === 2 || undefined, "the question");
     command.child.kill("SIGKILL");
     await command.ended;
@@ -127,7 +127,7 @@ describe("a subagent in a process of its own", { concurrency: 2 }, () => {
     }
   });
 
-  it("is told when nobody answers", async () => {
+  it("a subagent gets a message if no answer comes", async () => {
     const go: Role = ({ outputs }) =>
       outputs.length === 0 ? toCalls(spawning("painter")) : reply.text("no colour");
     await using place = await createPlace(FILES);
@@ -136,10 +136,10 @@ describe("a subagent in a process of its own", { concurrency: 2 }, () => {
     assert.equal(ended.code, 0, ended.stderr);
     const { id } = await showRoot(place);
     const { events } = await place.show(`${id}/painter-1.0`);
-    assert.match(endTextOf(events), /No answer: nobody will give one\./);
+    assert.match(endTextOf(events), /No answer will come\./);
   });
 
-  it("has `ask_parent` where its list of tools names it, and a record has the answer", async () => {
+  it("has `ask_parent` if its list of tools names it, and a record has the answer", async () => {
     const offered = new Map<string, boolean>();
     const role: Role = ({ request }) => {
       const [first] = request.items;
@@ -186,7 +186,7 @@ describe("a subagent in a process of its own", { concurrency: 2 }, () => {
     assert.equal(offered.get("plain"), false, "without a record there is no way for the answer");
   });
 
-  it("goes on with its whole conversation when it is asked again", async () => {
+  it("continues with its whole conversation when it is asked again", async () => {
     await using place = await createPlace(FILES);
     const seen: string[] = [];
     const go: Role = ({ outputs }) => {

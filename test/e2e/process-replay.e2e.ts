@@ -1,5 +1,5 @@
 /**
- * A replay comes to the same wherever the children of a tree had run: in its process, in processes of their
+ * A replay has the same result wherever the children of a tree ran: in its process, in processes of their
  * own, or in both. It sends nothing and starts nothing, also for children that failed, were killed or were
  * cancelled.
  */
@@ -29,11 +29,11 @@ const reading: Role = ({ outputs }) =>
 
 interface Tree {
   readonly roles: Roles;
-  /** How each child ends, as the root is told. */
+  /** How each child ends, as the root's model sees it. */
   readonly endings: readonly string[];
   readonly tools?: string;
   readonly flags?: readonly string[];
-  /** Of the root. */
+  /** The exit code of the root. */
   readonly code?: number;
 }
 
@@ -184,9 +184,10 @@ function endingsIn(events: readonly RunEvent[]): string[] {
   return events.flatMap((event) => (event.type === "child_end" ? event.ending : [])).sort();
 }
 
-/** Replayed with the settings of each executor: the record alone decides. */
+/** Replayed with the settings of each executor: only the record decides. */
 async function checkReplay({ place, upstream, id }: Recorded): Promise<void> {
-  const [sent, runs] = [upstream.requests.length, (await place.runIds()).length];
+  const sent = upstream.requests.length;
+  const runs = (await place.runIds()).length;
   for (const executor of EXECUTORS) {
     const env = { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: executor };
     const { code, stdout, stderr } = await place.run(["runs", "replay", id], { env });
@@ -196,7 +197,7 @@ async function checkReplay({ place, upstream, id }: Recorded): Promise<void> {
   assert.equal((await place.runIds()).length, runs, "nothing is written into the record");
 }
 
-/** Those in the same process have more of their rows among the tests of units. */
+/** Trees in the same process have more of their rows among the unit tests. */
 const isTried = (executor: ExecutorName, { tools = "" }: Tree): boolean =>
   executor === "child_process" || tools.includes("call_subagent");
 
@@ -205,7 +206,7 @@ for (const executor of EXECUTORS) {
     for (const [name, tree] of Object.entries(TREES)) {
       if (!isTried(executor, tree)) continue;
       const { roles, endings, code = 0, ...how } = tree;
-      it(`comes to the same: ${name}`, async () => {
+      it(`has the same result: ${name}`, async () => {
         await using place = await createPlace(FILES);
         await using upstream = await startChatUpstream({ engine: playing(roles) });
         const ended = await startRun(place, upstream, { executor, ...how }).ended;
@@ -217,7 +218,7 @@ for (const executor of EXECUTORS) {
       });
     }
 
-    it("comes to the same where a child was cancelled, and where the root was", async () => {
+    it("has the same result if a child was cancelled, and if the root was", async () => {
       for (const isRoot of [false, true]) {
         await using place = await createPlace(FILES);
         const roles = { go: two, one: reading, two: () => reply.silence("Let me ") };
@@ -231,7 +232,7 @@ for (const executor of EXECUTORS) {
       }
     });
 
-    it("comes to the same where the tree was killed and resumed", async () => {
+    it("has the same result if the tree was killed and resumed", async () => {
       await using place = await createPlace(FILES);
       let isSilent = true;
       const roles = {
@@ -266,7 +267,8 @@ for (const executor of EXECUTORS) {
       await using upstream = await startChatUpstream({ engine: playing(roles) });
       const ended = await startRun(place, upstream, { executor }).ended;
       assert.equal(ended.code, 0, ended.stderr);
-      const [id, runs] = [await rootOf(place), await place.runIds()];
+      const id = await rootOf(place);
+      const runs = await place.runIds();
       const before = upstream.requests.length;
       const changed = ["runs", "replay", id, "--from", "two-1.1", "--with", "prompt=three"];
       const replayed = await place.run(changed);
@@ -278,7 +280,7 @@ for (const executor of EXECUTORS) {
 }
 
 describe(...unless(LINUX_LACK)("a replay of a tree with a child that was killed"), () => {
-  it("comes to the same: its parent was told so", async () => {
+  it("has the same result that its parent has received", async () => {
     await using place = await createPlace(FILES);
     const roles = {
       go: two,
@@ -298,7 +300,7 @@ describe(...unless(LINUX_LACK)("a replay of a tree with a child that was killed"
   });
 });
 
-/** Waits until a child of the only tree has begun to say this; returns the root's id. */
+/** Waits until a child of the only tree has begun to write this; returns the root's id. */
 async function untilSaid(place: Place, key: string, text: string): Promise<string> {
   return await until(async () => {
     const root = (await place.runIds()).find((one) => !one.includes("/"));

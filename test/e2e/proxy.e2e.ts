@@ -1,4 +1,4 @@
-/** The built command behind a proxy: the bundle has its own copy of what speaks to one. */
+/** The built command with a proxy: the bundle has its own copy of the proxy client. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -8,7 +8,7 @@ import { reply, script } from "../../src/testing/index.ts";
 import { createPlace } from "./command.ts";
 import { CHAT } from "./wires.ts";
 
-/** A proxy that tunnels every host to the loopback. */
+/** A proxy that leads every host to the loopback. */
 async function startProxy(): Promise<AsyncDisposable & { url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((_, response) => response.writeHead(405).end());
@@ -33,7 +33,7 @@ async function startProxy(): Promise<AsyncDisposable & { url: string; asked: str
 
 describe("a proxy", () => {
   for (const variable of ["HTTP_PROXY", "http_proxy", "ALL_PROXY"]) {
-    it(`is used when ${variable} names it`, async () => {
+    it(`is used if ${variable} names it`, async () => {
       await using place = await createPlace();
       await using proxy = await startProxy();
       await using upstream = await CHAT.start({ engine: script(reply.text("Through.")) });
@@ -47,7 +47,7 @@ describe("a proxy", () => {
     });
   }
 
-  it("is left out for this machine", async () => {
+  it("is not used for this machine", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.text("Direct.")) });
     const ended = await place.run(

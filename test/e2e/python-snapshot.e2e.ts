@@ -1,4 +1,4 @@
-/** Python that starts from a snapshot: as quick as it should be, and held as one that starts by itself. */
+/** Python that starts from a snapshot: as fast as it should be, and as limited as one that starts by itself. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
@@ -11,7 +11,7 @@ import { openPythonRun, type PythonRun } from "../tools/python/python-run.ts";
 import { FORGED_REPLIES, forge, REACH, REALM_ATTACKS } from "../tools/python/realm-attacks.ts";
 import { CLI } from "./command.ts";
 
-/** The program as it is bundled with the command. */
+/** The program in the form in which it is bundled with the command. */
 const workerPath = join(dirname(CLI), "python-worker.js");
 
 const folder = mkdtempSync(join(tmpdir(), "offshoot-snapshots-"));
@@ -27,7 +27,7 @@ describe("the realm around Python, from a snapshot", () => {
   after(() => python[Symbol.asyncDispose]());
 
   for (const [attack, code] of REALM_ATTACKS) {
-    it(`gives nothing away when the code ${attack}`, async () => {
+    it(`gives nothing away if the code ${attack}`, async () => {
       const { stderr, result } = await python.run(REACH + code);
       assert.equal(result ?? stderr, "[]");
       assert.equal((await python.run("got")).result, "[]");
@@ -35,7 +35,7 @@ describe("the realm around Python, from a snapshot", () => {
   }
 
   for (const [reply, expression] of FORGED_REPLIES) {
-    it(`takes ${reply} for no reply`, async () => {
+    it(`does not take ${reply} for a reply`, async () => {
       const code = REACH + forge(expression);
       await assert.rejects(python.run(code), /^Failure: Execution failed: no reply\./);
       assert.equal((await python.run("1 + 1")).result, "2");
@@ -44,7 +44,7 @@ describe("the realm around Python, from a snapshot", () => {
 });
 
 describe("a snapshot of Python", () => {
-  it("is made once, and others start from it with numbers of their own", async () => {
+  it("is made once, and others start from it with random numbers of their own", async () => {
     const draw = "import random\nrandom.random()";
     const drawn = new Set<unknown>();
     for (const level of ["none", "none", "process"] as const) {
@@ -62,7 +62,7 @@ describe("a snapshot of Python", () => {
     assert.equal((await python.run("6 * 7")).result, "42");
   });
 
-  it("shows one nothing of another", async () => {
+  it("shows no data of another", async () => {
     for (const _ of [1, 2]) {
       await using python = await openPythonRun({ snapshots: folder });
       const code = "import json\nbefore = getattr(json, 'mark', None)\njson.mark = 1\nbefore";
@@ -70,7 +70,7 @@ describe("a snapshot of Python", () => {
     }
   });
 
-  it("that is broken, or cannot be kept, is as good as none", async () => {
+  it("that is broken, or cannot be stored, is ignored", async () => {
     const [file = ""] = await readdir(folder);
     await writeFile(join(folder, file), "no snapshot");
     for (const snapshots of [folder, join(folder, file, "below")]) {

@@ -1,4 +1,4 @@
-/** `python_execute` for real: Pyodide in its process, attacked from inside, and the machine's `python3`. */
+/** The real `python_execute`: Pyodide in its process, attacked from inside, and the machine's `python3`. */
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -27,7 +27,7 @@ with open("dot.png", "wb") as file: file.write(png)
 with open("notes.txt", "w") as file: file.write("red")
 `;
 
-/** What both interpreters do. */
+/** Tests of both interpreters. */
 function describeInterpreter(lack: Lack, name: string, open: () => Promise<PythonRun>): void {
   describe(...unless(lack)(name), () => {
     let python: PythonRun;
@@ -55,7 +55,7 @@ function describeInterpreter(lack: Lack, name: string, open: () => Promise<Pytho
       assert.match((await python.run("def")).stderr, /SyntaxError/);
     });
 
-    it("cuts what is printed while it is printed", async () => {
+    it("cuts output while it is printed", async () => {
       const { stdout, result } = await python.run(
         "for i in range(3_000_000): print('é')\n'x' * 20_000",
       );
@@ -63,7 +63,7 @@ function describeInterpreter(lack: Lack, name: string, open: () => Promise<Pytho
       assert.equal(result, `'${"x".repeat(9999)}... (truncated)`);
     });
 
-    it("gives back an image that the code wrote, and a short text", async () => {
+    it("returns an image that the code wrote, and a short text", async () => {
       const { value, parts } = await python.output(PNG);
       const [image] = parts;
       assert.ok(parts.length === 1 && image?.type === "input_image");
@@ -83,20 +83,20 @@ function describeInterpreter(lack: Lack, name: string, open: () => Promise<Pytho
       assert.equal((await python.run("asyncio.run(f())")).result, "7");
     });
 
-    it("reads what is mounted, and answers calls made side by side in order", async () => {
+    it("reads mounted files, and answers parallel calls in order", async () => {
       assert.equal((await python.run("open('data/a.csv').read()")).result, "'1,2'");
       const codes = ["y = 1", "y += 1", "y"].map((code) => python.run(code));
       assert.equal((await Promise.all(codes))[2]?.result, "2");
     });
 
-    it("is stopped at its memory, and goes on", async () => {
+    it("is stopped at its memory limit, and continues", async () => {
       await python.run("kept = 5");
       const { stderr } = await python.run("big = bytearray(700 * 1024 * 1024)");
       assert.match(stderr, /MemoryError/);
       assert.equal((await python.run("kept")).result, "5");
     });
 
-    it("is held to less memory later, and keeps what it has", async () => {
+    it("has less memory later, and keeps its variables", async () => {
       await python.run("kept = 6");
       const big = "big = bytearray(300 * 1024 * 1024)";
       assert.match((await python.run(big, { mem: "64m" })).stderr, /MemoryError/);
@@ -122,7 +122,7 @@ function describeInterpreter(lack: Lack, name: string, open: () => Promise<Pytho
       });
     }
 
-    it("shows what went wrong behind all that was printed to the error stream", async () => {
+    it("shows the error after everything that was printed to the error stream", async () => {
       const code = "import sys\nprint('😀' * 9_000, file=sys.stderr)\n1 / 0";
       const { stderr } = await python.run(code);
       assert.ok(stderr.length <= 10_000, `${stderr.length}`);
@@ -139,7 +139,7 @@ function describeInterpreter(lack: Lack, name: string, open: () => Promise<Pytho
       assert.equal((await python.run("1 + 1")).result, "2");
     });
 
-    it("is stopped at its time, says what is lost, and starts anew", async () => {
+    it("is stopped at its time limit, reports what was lost, and restarts", async () => {
       await python.run("z = 1");
       await assert.rejects(python.run("while True: pass", { timeout: 1 }), {
         code: "tool_failed",
@@ -147,18 +147,18 @@ function describeInterpreter(lack: Lack, name: string, open: () => Promise<Pytho
       });
       const { stderr, note } = await python.run("z");
       assert.match(stderr, /NameError/);
-      assert.match(note ?? "", /started anew/);
+      assert.match(note ?? "", /restarted/);
       assert.equal((await python.run("1")).note, undefined);
     });
 
-    it("is stopped when the run is cancelled", async () => {
+    it("is stopped if the run is cancelled", async () => {
       const stop = new AbortController();
       const running = python.run("while True: pass", { signal: stop.signal });
       setImmediate(() => stop.abort());
       await assert.rejects(running, { code: "cancelled" });
     });
 
-    it("takes a new interpreter for more memory", async () => {
+    it("starts a new interpreter for more memory", async () => {
       await python.run("m = 1");
       const { note, result } = await python.run("len(bytearray(600 * 1024 * 1024))", { mem: "1g" });
       assert.equal(result, String(600 * 1024 * 1024));
@@ -172,7 +172,7 @@ describeInterpreter(undefined, "Pyodide", () => openPythonRun(mounted));
 describeInterpreter(PYTHON_LACK, "python3", () => openPythonRun({ ...mounted, host: true }));
 
 describe(...unless(PYTHON_LACK)("python3 alone"), () => {
-  it("shows what its children print, and survives a fork", async () => {
+  it("shows the output of its children, and survives a fork", async () => {
     await using python = await openPythonRun({ host: true });
     const child = "import subprocess\nsubprocess.run(['echo', 'from a child'])\nprint('own')";
     assert.equal((await python.run(child)).stdout, "own\nfrom a child\n");
@@ -181,7 +181,7 @@ describe(...unless(PYTHON_LACK)("python3 alone"), () => {
     assert.equal((await python.run("who")).result, "'parent'");
   });
 
-  it("says how an interpreter ended, and sees none of our variables", async () => {
+  it("reports how an interpreter ended, and sees none of our variables", async () => {
     await using python = await openPythonRun({ host: true, env: { OPENAI_API_KEY: "sk-planted" } });
     assert.equal((await python.run("import os\n'planted' in str(os.environ)")).result, "False");
     await assert.rejects(python.run("import os\nos._exit(3)"), {
@@ -190,13 +190,13 @@ describe(...unless(PYTHON_LACK)("python3 alone"), () => {
     });
   });
 
-  it("says that there is no such Python", async () => {
+  it("reports that there is no such Python", async () => {
     await using python = await openPythonRun({ host: true, pythonPath: "python-of-nobody" });
     await assert.rejects(python.run("1"), /There is no program `python-of-nobody`/);
   });
 });
 
-/** Each is code and what its streams or result must say: that it came to nothing. */
+/** Each is code and the expected text of its streams or result: that it achieved nothing. */
 const ATTACKS: readonly (readonly [string, string, RegExp])[] = [
   ["imports js", "import js", /No module named 'js'/],
   ["imports pyodide_js", "import pyodide_js", /No module named 'pyodide_js'/],
@@ -260,7 +260,7 @@ describe("attacks from inside Pyodide", () => {
   });
 
   for (const [name, code, expected] of ATTACKS) {
-    it(`fails when it ${name}`, async () => {
+    it(`fails if it ${name}`, async () => {
       const { stderr, result } = await python.run(code);
       assert.match(result ?? stderr, expected);
     });
@@ -281,18 +281,18 @@ describe("attacks from inside Pyodide", () => {
     assert.equal(asked, 0);
   });
 
-  it("ends when C code asks for JavaScript, and starts anew", async () => {
+  it("ends if C code asks for JavaScript, and restarts", async () => {
     const code = `import ctypes\nctypes.CDLL(None).emscripten_run_script(b"process.exit()")`;
     await assert.rejects(python.run(code), /Execution failed: .*Code generation from strings/);
     assert.equal((await python.run("1 + 1")).result, "2");
   });
 
-  it("is held by the system where JavaScript itself takes the memory", async () => {
+  it("is limited by the system if JavaScript itself takes the memory", async () => {
     const code = "import pyodide.ffi as ffi\nffi.to_js(b'a').buffer.constructor.new(3 * 10**9)";
     assert.match((await python.run(code)).stderr, /allocation failed/);
   });
 
-  it("is out of memory when its files are", async () => {
+  it("is out of memory if its files fill it", async () => {
     const code = "open('big', 'wb').truncate(3 * 10**9)";
     await assert.rejects(
       python.run(code, { mem: "64m" }),
@@ -302,7 +302,7 @@ describe("attacks from inside Pyodide", () => {
   });
 });
 
-/** The program that runs Pyodide, as the library has it and as it is bundled with the command. */
+/** The program that runs Pyodide, in the library's form and bundled with the command. */
 const WORKERS = { compiled: undefined, bundled: join(dirname(CLI), "python-worker.js") };
 for (const [name, workerPath] of Object.entries(WORKERS)) {
   describe(`the realm around Python, ${name}`, () => {
@@ -313,17 +313,17 @@ for (const [name, workerPath] of Object.entries(WORKERS)) {
     after(() => python[Symbol.asyncDispose]());
 
     for (const [attack, code] of REALM_ATTACKS) {
-      it(`gives nothing away when the code ${attack}`, async () => {
+      it(`gives nothing away if the code ${attack}`, async () => {
         const { stderr, result } = await python.run(REACH + code);
         assert.equal(result ?? stderr, "[]");
-        // What Node does with what was left behind, it has done by the next call.
+        // By the next call Node has processed everything that was left.
         assert.equal((await python.run("got")).result, "[]");
       });
     }
 
-    // Each costs a new start of Python, so only the program that people run is asked.
+    // Each costs a new start of Python, so only the program that users run is tested.
     for (const [reply, expression] of workerPath === undefined ? [] : FORGED_REPLIES) {
-      it(`takes ${reply} for no reply`, async () => {
+      it(`does not take ${reply} for a reply`, async () => {
         const code = REACH + forge(expression);
         await assert.rejects(python.run(code), /^Failure: Execution failed: no reply\./);
         assert.equal((await python.run("1 + 1")).result, "2");
@@ -350,13 +350,16 @@ describe("packages", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  it("come from a folder of wheels, with what they require; for the rest it is said how", async () => {
+  it("come from a folder of wheels, with their requirements; for others there is a hint", async () => {
     await writeFile(join(folder, "tinyone-1.0-py3-none-any.whl"), wheel);
     await writeFile(join(folder, "tinytwo-1.0-py3-none-any.whl"), needed);
     await using python = await openPythonRun({ wheels: folder });
     assert.equal((await python.run("import tinyone\ntinyone.value")).result, "42");
     const { stderr } = await python.run("import numpy as np");
-    assert.match(stderr, /No module named 'numpy'\nNobody has `numpy`. Set `python_wheels`/);
+    assert.match(
+      stderr,
+      /No module named 'numpy'\nModule `numpy` was not found. Set `python_wheels`/,
+    );
   });
 
   it("come from a copy of the distribution, by the module's name and the file's hash", async () => {

@@ -1,4 +1,4 @@
-/** What must hold in every tree, whatever happens in it: many of them, by chance. */
+/** Invariants of every tree, tested with many random trees. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -24,9 +24,9 @@ import {
   startRandomTree,
 } from "../delegation/random-tree.ts";
 
-/** `OFFSHOOT_TEST_TREES=1000` for a long look. A whole number of those that grow side by side. */
+/** `OFFSHOOT_TEST_TREES=1000` for a long test. A multiple of the number of parallel trees. */
 const TREES = Number(process.env["OFFSHOOT_TEST_TREES"] ?? 1000);
-/** `OFFSHOOT_TEST_SEED=217` for a tree that broke. */
+/** `OFFSHOOT_TEST_SEED=217` for a tree that failed. */
 const FIRST = Number(process.env["OFFSHOOT_TEST_SEED"] ?? 0);
 const SIDE_BY_SIDE = 50;
 
@@ -71,7 +71,7 @@ describe("a thousand random trees", () => {
   });
 });
 
-/** What must happen often enough over all trees for them to show anything. */
+/** Events that must happen often enough over all trees for the test to mean anything. */
 function createCounts() {
   return {
     background: 0,
@@ -79,13 +79,15 @@ function createCounts() {
     resumed: 0,
     /** Children that have spent more than they began with. */
     given_more: 0,
-    /** The same asked for over a line or by messages, as from another process. */
+    /** The same, requested over a line or by messages, like from another process. */
     asked_for_more: 0,
-    /** Messages of a person that runs have read. */
+    /** Messages of a user that runs have read. */
     steered: 0,
     asked_parent: 0,
     answered_by_parent: 0,
-    ...{ subagent: 0, parallel_subagent: 0, call_subagent: 0 },
+    subagent: 0,
+    parallel_subagent: 0,
+    call_subagent: 0,
   };
 }
 
@@ -116,11 +118,12 @@ function countCall(seen: Counts, { name, failed, item }: ToolEnd): void {
 function hasMore({ child_id, effective }: ChildStart, nodes: readonly Node[]): boolean {
   const child = nodes.find(({ run }) => run.id === child_id);
   if (!child || child.log.length < 2) return false;
-  const [given, spent] = [effective["limits"] as unknown as Limits, spentOf(child.log)];
+  const given = effective["limits"] as unknown as Limits;
+  const spent = spentOf(child.log);
   return KINDS.some((kind) => spent[kind] > (given[kind] ?? Number.POSITIVE_INFINITY) + 1e-9);
 }
 
-/** Runs one tree to its end. Some are cancelled in the middle, and some are spoken to. */
+/** Runs one tree to its end. Some are cancelled in the middle, and some get messages. */
 async function growTree(seed: number): Promise<{ nodes: Node[]; topUps: number }> {
   const chance = createChance(seed);
   const limits: Limits = {
@@ -157,7 +160,7 @@ function toExecutor(chance: Chance): ChildrenPlace {
 
 const STEERING = "A word from outside.";
 
-/** A person speaks to runs of the tree that work, whichever they are. */
+/** A user sends messages to running nodes of the tree. */
 async function steerSome(tree: GrownTree, chance: Chance): Promise<void> {
   for (let word = 0; word < 3; word++) {
     await passTicks(4);
@@ -207,7 +210,7 @@ function checkNode({ run, log }: Node, nodes: readonly Node[], { seed, most }: W
   const ends = log.filter(({ event }) => event.type === "run_end");
   assert.equal(ends.length, 1, where);
   assert.equal(log.at(-1)?.event.type, "run_end", where);
-  // A run that was cancelled before it began has an ending and nothing else.
+  // A run that was cancelled before it began has only an ending.
   if (log.length === 1) return;
   const below = nodes.filter((node) => node.run.parent_id === run.id);
   const children = below.filter((node) => node.log.length > 1);
@@ -217,8 +220,8 @@ function checkNode({ run, log }: Node, nodes: readonly Node[], { seed, most }: W
 }
 
 /**
- * What children have spent is a part of what their parent has, and so nobody has spent more than the
- * tree may. A run's own limits are those it began with: it may have got more.
+ * A child's spending is part of its parent's, so no run has spent more than the tree may. A run's own
+ * limits are those that it began with: it may have got more.
  */
 function checkMoney(
   { run, log }: Node,
@@ -231,7 +234,7 @@ function checkMoney(
     const own = limitsOf(log)[kind] ?? Number.POSITIVE_INFINITY;
     assert.ok(own <= limit, `${where}: has more ${kind} than its tree`);
     assert.ok(spent[kind] <= limit + 1e-9, `${where}: ${kind} ${spent[kind]} of ${limit}`);
-    // A run that is cancelled while it is replayed has not come to what its children spent before.
+    // A run that is cancelled while it is replayed has not reached its children's earlier spending.
     if (run.ending === "cancelled") continue;
     const below = children.reduce((sum, child) => sum + spentOf(child.log)[kind], 0);
     assert.ok(below <= spent[kind] + 1e-9, `${where}: ${kind} of its children is not counted`);
@@ -240,9 +243,10 @@ function checkMoney(
   if (run.ending === "completed") checkTold(log, where);
 }
 
-/** What a run has spent is what its log has and what its children have spent, no more and no less. */
+/** The spending of a run is that of its log and of its children, no more and no less. */
 function checkOnce({ run, log }: Node, below: readonly Node[], where: string): void {
-  // What an answer that broke has used is in no log, and one that was cut in its replay had not come to all.
+  // The usage of an answer that broke is in no log, and a run that was cut in its replay had not reached
+  // all of it.
   if (run.ending !== "completed" || below.some(({ run: { ending } }) => ending === "cancelled"))
     return;
   const own = toLoggedSpending(log, { costOf: () => 0, specs: [] });
@@ -252,12 +256,12 @@ function checkOnce({ run, log }: Node, below: readonly Node[], where: string): v
   assert.equal(spent.turns, own.turns + sum.turns, told("turns"));
   assert.equal(spent.children, below.length + sum.children, told("children"));
   assert.equal(spent.tool_calls, own.tool_calls + sum.tool_calls, told("tool_calls"));
-  // What an attempt has used that another process left is an estimate.
+  // The usage of an attempt that another process left is an estimate.
   if (log.some(({ event }) => event.type === "run_resume")) return;
   assert.equal(spent.tokens, own.tokens + sum.tokens, told("tokens"));
 }
 
-/** Of a background child a run that completes was told, once. */
+/** A completed run was told about each background child once. */
 function checkTold(log: readonly LoggedEvent[], where: string): void {
   const ended = log.flatMap(({ event }) =>
     event.type === "child_end" && event.background ? [event.child_id] : [],

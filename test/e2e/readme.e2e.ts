@@ -1,4 +1,4 @@
-/** The first thing that a stranger types: the README's sample is what the command prints. */
+/** The first command that a new user types: the README's sample is what the command prints. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { CLI } from "./command.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** How long it took is different each time, and so is its id. The model is told its folder, which has tokens too. */
+/** The time and the id differ each time. The model's prompt has its folder, which has tokens too. */
 function withoutTime(text: string): string {
   const always = text.replace(/\d+\.\d s/g, "… s").replace(/run_\w+…?/, "run_…");
   return always.replace(/\d\d,\d{3} tokens/, "… tokens");
@@ -24,7 +24,7 @@ it("the sample of the README is what its command prints", async () => {
   const { asked = "", printed = "" } = sample?.groups ?? {};
   const home = await mkdtemp(join(tmpdir(), "offshoot-readme-"));
   try {
-    // Both to one pipe, as on a terminal, and no local server is looked for.
+    // Both to one pipe, like on a terminal, and no local server is looked for.
     const { stdout } = spawnSync(
       "/bin/sh",
       ["-c", '"$0" "$1" run "$2" 2>&1', process.execPath, CLI, asked],

@@ -1,4 +1,4 @@
-/** Bugs that tools which delegate have shipped; docs/complaints.md lists them all. */
+/** Bugs that other delegating tools have shipped; docs/complaints.md lists them all. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
@@ -22,7 +22,7 @@ import {
   toCalls,
   untilGone,
 } from "../delegation/family.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 
 function createRecord(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-regressions-"));
@@ -30,7 +30,7 @@ function createRecord(t: TestContext): string {
   return join(folder, "runs.db");
 }
 
-/** A tree that is left in the middle, when one child has ended and another waits, and gone on with. */
+/** A tree that is interrupted when one child has ended and another waits, and then resumed. */
 async function resumeTree(t: TestContext) {
   const options = {
     storePath: createRecord(t),
@@ -126,7 +126,7 @@ describe("bugs of starting", () => {
     assert.deepEqual(started, ["none"], "the one that asked for none by name");
   });
 
-  it("deny rules not applied to a child that is named", async (t) => {
+  it("deny rules not applied to a named child", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -144,7 +144,7 @@ describe("bugs of starting", () => {
     assert.deepEqual([decision?.verdict, decision?.by], ["deny", "rule"]);
   });
 
-  it("a child's model chosen past the settings: an agent's model needs its own key", async (t) => {
+  it("a child's model chosen without the settings: an agent's model needs its own key", async (t) => {
     const tree = await startTree(t, playing({ go: calling(spawning("a", { agent: "counter" })) }), {
       agents: [{ ...COUNTER, model: "openai/gpt-5.1" }],
     });
@@ -155,7 +155,7 @@ describe("bugs of starting", () => {
 });
 
 describe("bugs of counting", () => {
-  it("the tree's budget not stopping children that run side by side", async (t) => {
+  it("the tree's budget not stopping parallel children", async (t) => {
     const reading = callingForEver("read", { path: "a.txt" });
     const tree = await startTree(
       t,

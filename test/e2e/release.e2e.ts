@@ -1,4 +1,4 @@
-/** docs/releasing.md: what `npm run release` would do, without doing it. */
+/** What `npm run release` of docs/releasing.md would do, without doing it. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -6,13 +6,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { it } from "node:test";
 import { promisify } from "node:util";
-import { ROOT } from "../doc-blocks.ts";
+import { ROOT, readBlocks } from "../doc-blocks.ts";
 
 it("a dry run of a release names the next version and changes nothing", async () => {
   const run = promisify(execFile);
   const options = { cwd: ROOT };
   const before = (await run("git", ["status", "--porcelain"], options)).stdout;
-  const args = [join(ROOT, "scripts/release.js"), "--dry-run"];
+  const [first] = readBlocks("docs/releasing.md");
+  const [, words = ""] = /^npm run release -- (.*)\n$/.exec(first?.text ?? "") ?? [];
+  assert.equal(words, "--dry-run", "the page's first block");
+  const args = [join(ROOT, "scripts/release.js"), words];
   const { stdout } = await run(process.execPath, args, options);
   const count = (await readdir(join(ROOT, ".changeset"))).filter((name) => name.endsWith(".md"));
   assert.match(stdout, /^\d+\.\d+\.\d+ → \d+\.\d+\.\d+ \(\w+, (\d+) changesets\)\n/);

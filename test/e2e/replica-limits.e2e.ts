@@ -1,6 +1,6 @@
 /**
- * What several servers on one Postgres count together: requests at once, requests and tokens of a minute, and the calls
- * that a vendor takes. Each server has a home of its own, as on a machine of its own.
+ * What several servers on one Postgres count together: concurrent requests, requests and tokens per minute,
+ * and the calls that a vendor accepts. Each server has a home of its own, like on a separate machine.
  */
 
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ after(() => server?.[Symbol.asyncDispose]());
 interface Replicas extends AsyncDisposable {
   readonly address: string;
   readonly all: readonly [Served, Served, Served];
-  /** Makes a key with these limits. */
+  /** Creates a key with these limits. */
   createKey(...limits: string[]): Promise<string>;
 }
 
@@ -39,7 +39,8 @@ async function startThree(args: readonly string[]): Promise<Replicas> {
   const place = await createPlace();
   let keys = 0;
   return {
-    ...{ all, address },
+    all,
+    address,
     async createKey(...limits) {
       const made = await place.run(["keys", "create", `team${keys++}`, ...limits], { env });
       assert.equal(made.code, 0, made.stderr);
@@ -52,7 +53,7 @@ async function startThree(args: readonly string[]): Promise<Replicas> {
   };
 }
 
-/** Its status. A server that is killed answers nothing. */
+/** Returns the status. A killed server does not answer. */
 async function ask({ url }: Served, key: string, more: object = {}): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, connection: "close" };
   const body = JSON.stringify({ input: "Hi", store: false, ...more });
@@ -78,7 +79,7 @@ const countOf = (statuses: readonly number[], status: number): number =>
 const lack = POSTGRES_LACK === undefined ? "" : ` (skipped: ${POSTGRES_LACK})`;
 
 describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined }, () => {
-  it("let a key have as many requests at once as it may, wherever they come", async () => {
+  it("allow a key its number of concurrent requests, on any of them", async () => {
     await using upstream = await startSlowUpstream();
     await using replicas = await startThree(slowModel(upstream));
     const key = await replicas.createKey("--concurrent", "2");
@@ -98,7 +99,7 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
     }
   });
 
-  it("give the places of a server that was killed to the others", async (t) => {
+  it("give the slots of a killed server to the others", async (t) => {
     await using upstream = await startSlowUpstream();
     await using replicas = await startThree(slowModel(upstream));
     const [first, second, third] = replicas.all;
@@ -119,7 +120,7 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
     await using upstream = await startSlowUpstream();
     upstream.finish();
     await using replicas = await startThree(slowModel(upstream));
-    // An answer uses 7 tokens. A minute that ends in the middle begins the count again.
+    // An answer uses 7 tokens. If a minute ends in the middle, the count starts again.
     const cases = [
       { limits: ["--requests-per-minute", "4"], served: 4 },
       { limits: ["--tokens-per-minute", "10"], served: 2 },
@@ -168,7 +169,7 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
     assert.equal(await answered, 200);
   });
 
-  it("send a vendor together what it takes, and wait together when it says so", async (t) => {
+  it("send a vendor together what it accepts, and wait together if it asks for that", async (t) => {
     await using vendor = await startBusyVendor(4);
     await using replicas = await startThree(slowModel(vendor));
     const key = await replicas.createKey();
@@ -180,7 +181,7 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
         }),
       ),
     );
-    // What it fails with is told below, unless something else is wrong before.
+    // Its failure is reported below, unless something else fails before.
     callers.catch(() => {});
     await untilTrue(() => vendor.taken >= 300, "the limit is found");
     const before = { taken: vendor.taken, refused: vendor.refused };
@@ -204,7 +205,7 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
         await Promise.all([told, ask(second, key), ask(third, key)]),
         [200, 200, 200],
       );
-      // On a machine that was so slow nothing is shown.
+      // On a machine that was so slow the test shows nothing.
       if (isOver) return undefined;
       const earliest = Math.min(...vendor.arrivals) - vendor.toldAtMs;
       assert.ok(earliest >= WAIT_S * 1000, `one came after ${earliest} ms`);
@@ -213,10 +214,10 @@ describe(`limits over three servers${lack}`, { skip: POSTGRES_LACK !== undefined
   });
 });
 
-/** What the vendor asks for. */
+/** The wait that the vendor asks for. */
 const WAIT_S = 6;
 
-/** Each of the three has told what it knows, and heard what the others do, since now. */
+/** Each of the three has reported what it knows, and got the others' reports, since now. */
 async function waitForExchange(address: string): Promise<void> {
   const query = async (sql: string): Promise<unknown> =>
     Object.values((await server?.query(address, sql))?.[0] ?? {})[0];

@@ -1,6 +1,7 @@
 /**
- * Three servers on one Postgres, as on three machines: each has a home of its own, and they share nothing but the
- * database. Whatever one of them was asked, the others answer; one that is killed, or stands still, is taken over.
+ * Three servers on one Postgres, like on three machines: each has a home of its own, and they share only
+ * the database. The others answer for any response of one of them; a server that is killed, or stopped, is
+ * taken over.
  */
 
 import assert from "node:assert/strict";
@@ -26,7 +27,8 @@ async function startThree(args: readonly string[], hasKeys = false): Promise<Rep
   const start = (): Promise<Served> => serve({ args, env, hasKeys });
   const all = [await start(), await start(), await start()] as const;
   return {
-    ...{ all, env },
+    all,
+    env,
     async [Symbol.asyncDispose]() {
       for (const served of all) await served[Symbol.asyncDispose]();
     },
@@ -40,7 +42,7 @@ async function waitFor(served: Served, id: string, status: string): Promise<Emit
   }, `${id} is ${status}`);
 }
 
-/** Everything that a stream of a response says, from an event on. */
+/** All events of a response's stream, after a given one. */
 async function follow(served: Served, id: string, after?: number): Promise<string> {
   const from = after === undefined ? "" : `&starting_after=${after}`;
   return String((await served.ask("GET", `/v1/responses/${id}?stream=true${from}`)).body);
@@ -49,7 +51,7 @@ async function follow(served: Served, id: string, after?: number): Promise<strin
 const held = POSTGRES_LACK === undefined ? "" : ` (skipped: ${POSTGRES_LACK})`;
 
 describe(`three servers on one Postgres${held}`, { skip: POSTGRES_LACK !== undefined }, () => {
-  it("answer what any of them was asked: follow, list, cancel, go on", async () => {
+  it("answer for each other's responses: follow, list, cancel, continue", async () => {
     await using upstream = await startSlowUpstream();
     await using replicas = await startThree(slowModel(upstream));
     const [first, second, third] = replicas.all;
@@ -66,7 +68,8 @@ describe(`three servers on one Postgres${held}`, { skip: POSTGRES_LACK !== undef
     const text = await followed;
     checkEvents(readEvents(text));
     assert.match(text, /"delta":" two"/);
-    const [one, two] = [await follow(first, id), await follow(third, id)];
+    const one = await follow(first, id);
+    const two = await follow(third, id);
     assert.deepEqual([one, two], [text, text], "all tell the same");
     const { sequence_number: middle } = readEvents(text)[3] ?? assert.fail();
     assert.ok(text.endsWith(await follow(third, id, middle)), "from any event on");
@@ -77,7 +80,7 @@ describe(`three servers on one Postgres${held}`, { skip: POSTGRES_LACK !== undef
     assert.equal((await first.ask("GET", `/v1/responses/${next.id}`)).status, 404);
   });
 
-  it("take over from one that is killed, without a gap or a second answer", async () => {
+  it("take over from a killed one, without a gap or a second answer", async () => {
     await using upstream = await startSlowUpstream();
     await using replicas = await startThree(slowModel(upstream));
     const [first, second, third] = replicas.all;
@@ -101,7 +104,7 @@ describe(`three servers on one Postgres${held}`, { skip: POSTGRES_LACK !== undef
     assert.equal(upstream.requests, 8, "each was asked again once");
   });
 
-  it("take over from one that stands still, whose writes are then refused", async () => {
+  it("take over from a stopped one, whose writes are then refused", async () => {
     await using upstream = await startSlowUpstream();
     await using replicas = await startThree(slowModel(upstream));
     const [first, second] = replicas.all;
@@ -119,7 +122,7 @@ describe(`three servers on one Postgres${held}`, { skip: POSTGRES_LACK !== undef
     assert.equal(await follow(first, id), text, "the one that stood still tells the same");
   });
 
-  it("know the keys of one another, and what they have left", async () => {
+  it("know each other's keys, and what is left of their budgets", async () => {
     await using upstream = await startSlowUpstream();
     upstream.finish();
     await using replicas = await startThree(slowModel(upstream), true);

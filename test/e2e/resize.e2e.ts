@@ -1,4 +1,4 @@
-/** A terminal that changes its size under the live tree, and what its scrollback has then. */
+/** A terminal that changes its size under the live tree, and the contents of its scrollback then. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -28,7 +28,7 @@ async function startInTmux({ place, args }: HeldTree, before: string): Promise<T
   const tmux = async (...words: readonly string[]): Promise<string> =>
     (await run("tmux", ["-S", `${place.home}/tmux`, "-f", "/dev/null", ...words], { env })).stdout;
   const words = [process.execPath, CLI, ...args].map((word) => `'${word}'`);
-  // It goes on when the test ends the server.
+  // It continues when the test ends the server.
   const line = `${before}; ${words.join(" ")}; echo over; cat`;
   await tmux("new-session", "-d", "-s", "t", "-x", "120", "-y", "30", "-c", place.cwd, line);
   return {
@@ -49,8 +49,8 @@ interface Screen {
 }
 
 /**
- * Terminals break lines before they tell anybody, and tmux keeps the empty rows below: on an empty screen the
- * rows that this adds go into the scrollback, so the lines must not break there.
+ * Terminals wrap lines before they report a new size, and tmux keeps the empty rows below: on an empty
+ * screen the rows that this adds go into the scrollback, so the lines must not wrap there.
  */
 const SCREENS: readonly Screen[] = [
   {
@@ -76,7 +76,7 @@ const SCREENS: readonly Screen[] = [
     ],
   },
 ];
-/** What stays: of the shell, of subagents that have ended, and of the run's end. */
+/** The lines that stay: of the shell, of subagents that have ended, and of the run's end. */
 const STAYS =
   /^(\d{3}|model: .*|[✓✗] .*| {2}\S.*|All parts.*|with \d+.*|\d+ turns.*|run: .*|over|)$/;
 
@@ -117,14 +117,14 @@ describe(...unless(programLack("tmux"))("a live tree in tmux (needs tmux)"), () 
 });
 
 /**
- * How many lines the tree takes, which tells that it was drawn for this size: tmux tells a program of a new size
- * a quarter of a second late.
+ * How many lines the tree has, which shows that it was drawn for this size: tmux reports a new size to a
+ * program a quarter of a second late.
  */
 function toHeight(rows: number): number {
   return Math.max(2, Math.floor((rows - 1) / 2) - 1) + 1;
 }
 
-/** A line of the tree that is whole. */
+/** True for a complete line of the tree. */
 function isOwn(line: string, columns: number): boolean {
   return line.length < columns && /^([●├└] |↑ ↓ )/.test(line);
 }

@@ -1,4 +1,4 @@
-/** What a run's own command line and its folder gave it is there again when another process goes on with it. */
+/** The settings of a run's own command line and its folder apply again when another process resumes it. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";

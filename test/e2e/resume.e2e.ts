@@ -1,6 +1,6 @@
 /**
- * `kill -9` in the middle of a stored run, then `offshoot runs resume`: what had finished is not done
- * again. Counted where it counts: requests at the model's server, calls in the log.
+ * `kill -9` in the middle of a stored run, then `offshoot runs resume`: finished work is not repeated.
+ * Requests are counted at the model's server, calls in the log.
  */
 
 import assert from "node:assert/strict";
@@ -22,7 +22,7 @@ const answer = reply.text("It says hello.");
 
 interface KillPoint {
   readonly name: string;
-  /** What the server says to each request, before and after. */
+  /** The server's reply to each request, before and after. */
   readonly replies: readonly Reply[];
   /** Resolves at the moment to kill. */
   wait(command: RunningCommand, upstream: Upstream): Promise<unknown>;
@@ -52,7 +52,7 @@ const KILL_POINTS: readonly KillPoint[] = [
 ];
 
 async function killAt(place: Place, upstream: Upstream, wire: WireCase, point: KillPoint) {
-  // The log as it is written: a pipe gets the text of a turn with tools when the turn is over.
+  // The log while it is written: a pipe gets the text of a turn with tools when the turn is over.
   const command = place.start(runAt(upstream, wire, "-o", "jsonl", "What does a.txt say?"));
   await point.wait(command, upstream);
   command.child.kill("SIGKILL");
@@ -74,7 +74,7 @@ function checkRefused(ended: Ended, says: RegExp): void {
 describe("a run that was killed", { concurrency: 2 }, () => {
   for (const point of KILL_POINTS) {
     for (const wire of WIRES) {
-      it(`${point.name} goes on where it stood, over ${wire.name}`, async () => {
+      it(`${point.name} continues where it was, over ${wire.name}`, async () => {
         await using place = await createPlace(FILES);
         await using upstream = await wire.start({ engine: script(...point.replies) });
         const id = await killAt(place, upstream, wire, point);
@@ -104,7 +104,7 @@ describe("a run that was killed", { concurrency: 2 }, () => {
     }
   }
 
-  it("gives the server the result that the dead process had", async () => {
+  it("sends the server the result that the dead process had", async () => {
     await using place = await createPlace(FILES);
     const [, between] = KILL_POINTS;
     assert.ok(between);
@@ -116,7 +116,7 @@ describe("a run that was killed", { concurrency: 2 }, () => {
     assert.match(third?.text ?? "", /"tool_result".*1 \| hello/);
   });
 
-  it("shows the log with its seams, numbered without gaps", async () => {
+  it("shows the log with its resumes, numbered without gaps", async () => {
     await using place = await createPlace(FILES);
     const [, , answering] = KILL_POINTS;
     assert.ok(answering);
@@ -132,7 +132,7 @@ describe("a run that was killed", { concurrency: 2 }, () => {
     assert.match((await place.run(["runs", "show", id])).stdout, /\nresumed {2}\(owner 2\)\n/);
   });
 
-  it("gives a document that holds finished work alone", async () => {
+  it("returns a document with finished work only", async () => {
     await using place = await createPlace(FILES);
     const [, , answering] = KILL_POINTS;
     assert.ok(answering);
@@ -173,12 +173,12 @@ describe("runs resume", () => {
     checkRefused(await place.run(["runs", "resume", id]), /has ended already: completed/);
   });
 
-  it("refuses a run that nobody knows", async () => {
+  it("refuses an unknown run", async () => {
     await using place = await createPlace();
     checkRefused(await place.run(["runs", "resume", "run_unknown"]), /run_unknown/);
   });
 
-  it("refuses a run whose process lives, which goes on undisturbed", async () => {
+  it("refuses a run whose process is alive, which continues undisturbed", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.silence("Once upon")) });
     const command = place.start(runAt(upstream, CHAT, "--tools", "none", "Tell a story"));
@@ -191,7 +191,7 @@ describe("runs resume", () => {
     assert.equal((await place.show(id)).ending, "cancelled");
   });
 
-  it("says that the key is missing, and leaves the run as it was", async () => {
+  it("reports that the key is missing, and leaves the run unchanged", async () => {
     await using place = await createPlace();
     const key = "test-key-0123456789";
     const engine = script(reply.silence("Once upon"), reply.text("Once upon a time."));

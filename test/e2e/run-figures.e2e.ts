@@ -1,6 +1,6 @@
 /**
- * What a run has used is told by the line at its end and by `runs tree`, `runs show` and `runs cost`: the
- * same figures, however the run ended.
+ * The usage of a run in the line at its end, in `runs tree`, `runs show` and `runs cost`: the same numbers,
+ * however the run ended.
  */
 
 import assert from "node:assert/strict";
@@ -31,7 +31,7 @@ interface Interruption {
   readonly signal: "SIGINT" | "SIGKILL";
   /** The request at which it comes. */
   readonly request: number;
-  /** Whether the answer has begun by then. */
+  /** True if the answer has begun by then. */
   readonly isAnswering?: true;
 }
 
@@ -40,7 +40,7 @@ interface EndingCase {
   readonly replies: readonly Reply[];
   readonly flags?: readonly string[];
   readonly code: number;
-  /** A run that is killed is resumed. */
+  /** A killed run is resumed. */
   readonly interruption?: Interruption;
 }
 
@@ -115,7 +115,7 @@ async function runToEnd(place: Place, { replies, flags = [], interruption }: End
   return await place.run(["runs", "resume", "last"]);
 }
 
-/** Text of a turn with tools is on a pipe when the turn is over, so it is read in the log. */
+/** A pipe gets the text of a turn with tools when the turn is over, so it is read in the log. */
 async function untilMoment(
   place: Place,
   upstream: Upstream,
@@ -159,7 +159,7 @@ async function checkFigures(place: Place, { stderr }: Ended): Promise<void> {
   assert.equal(String(used), told);
 }
 
-describe("the figures at the end of a run are those of the record", () => {
+describe("the numbers at the end of a run equal those of the record", () => {
   for (const one of ENDINGS) {
     it(`of one ${one.name}`, async () => {
       await using place = await createPlace({ "a.txt": "hello\n" });

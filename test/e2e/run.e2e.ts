@@ -1,4 +1,4 @@
-/** `offshoot run` as a person uses it: what goes in, what is sent, what comes out, and how it ends. */
+/** `offshoot run` as users run it: its input, its requests, its output, and how it ends. */
 
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
@@ -17,7 +17,7 @@ const CITY_SCHEMA = {
   additionalProperties: false,
 };
 
-/** The smallest picture and document that are what they say. */
+/** The smallest valid picture and document. */
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
   "base64",
@@ -73,7 +73,7 @@ describe("run with the embedded model", () => {
     assert.deepEqual((await place.runIds()).length, 1);
   });
 
-  it("says nothing on standard error with -q but that it was fallen back to", async () => {
+  it("prints nothing on standard error with -q except that the fallback was used", async () => {
     await using place = await createPlace({ "a.ts": "" });
     const args = ["run", "-q", "List the TypeScript files here"];
     const ended = await place.run(args);
@@ -114,7 +114,7 @@ describe("what is sent", () => {
     assert.match(JSON.stringify(message?.["content"]), order);
   });
 
-  it("is the piped text alone when there is no prompt", async () => {
+  it("is the piped text alone if there is no prompt", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.text("ok")) });
     check(await place.run(runAt(upstream, CHAT), { input: "PIPED" }), { code: 0 });
@@ -131,7 +131,7 @@ describe("what is sent", () => {
     assert.equal(bodyOf(upstream, 2)["instructions"], "Be brief.");
   });
 
-  it("has the picture and the document as what they are", async () => {
+  it("has the picture and the document with their types", async () => {
     await using place = await createPlace({ "a.png": PNG, "b.pdf": PDF });
     await using upstream = await RESPONSES.start({ engine: script(reply.text("a dot")) });
     const args = runAt(upstream, RESPONSES, "What is this?", "-f", "a.png", "-f", "b.pdf");
@@ -144,7 +144,7 @@ describe("what is sent", () => {
     assert.equal(text?.["text"], "What is this?");
   });
 
-  it("has the limits, and no tools when none are wanted", async () => {
+  it("has the limits, and no tools if none are wanted", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.text("ok")) });
     const flags = ["--tools", "none", "--temperature", "0.5", "--max-tokens", "77"];
@@ -159,7 +159,7 @@ describe("what is sent", () => {
 
 describe("a tool call over the network", { concurrency: 2 }, () => {
   for (const wire of WIRES) {
-    it(`goes round over ${wire.name}`, async () => {
+    it(`makes the round trip over ${wire.name}`, async () => {
       await using place = await createPlace({ "a.ts": "", "b.ts": "" });
       await using upstream = await wire.start();
       const ended = await place.run(runAt(upstream, wire, "List the TypeScript files here"));
@@ -169,7 +169,7 @@ describe("a tool call over the network", { concurrency: 2 }, () => {
     });
   }
 
-  it("answers the older vocabulary in its own words", async () => {
+  it("answers the older vocabulary in its own form", async () => {
     await using place = await createPlace({ "a.ts": "" });
     await using upstream = await LEGACY.start();
     check(await place.run(runAt(upstream, LEGACY, "List the TypeScript files here")), { code: 0 });
@@ -185,7 +185,7 @@ describe("a tool call over the network", { concurrency: 2 }, () => {
 describe("endings", { concurrency: 2 }, () => {
   const find = { name: "bash_find", arguments: { path: "." } };
 
-  it("exits with 3 at the turn limit and keeps what there is", async () => {
+  it("exits with 3 at the turn limit and keeps the partial answer", async () => {
     await using place = await createPlace();
     const answers = [reply.calls([find], { text: "Looking." }), reply.calls([find])];
     await using upstream = await CHAT.start({ engine: script(...answers) });
@@ -196,7 +196,7 @@ describe("endings", { concurrency: 2 }, () => {
   });
 
   for (const wire of WIRES) {
-    it(`exits with 4 when the answer was cut at its token limit, over ${wire.name}`, async () => {
+    it(`exits with 4 if the answer was truncated at its token limit, over ${wire.name}`, async () => {
       await using place = await createPlace();
       await using upstream = await wire.start({ engine: script(reply.length("It was a dark")) });
       const ended = await place.run(runAt(upstream, wire, "--max-tokens", "16", "Tell a story"));
@@ -205,7 +205,7 @@ describe("endings", { concurrency: 2 }, () => {
     });
   }
 
-  it("exits with 4 when the embedded model's answer was cut", async () => {
+  it("exits with 4 if the embedded model's answer was truncated", async () => {
     await using place = await createPlace();
     const ended = await place.run(["run", "--max-tokens", "5", "What can you do?"]);
     check(ended, { code: 4 });
@@ -213,7 +213,7 @@ describe("endings", { concurrency: 2 }, () => {
   });
 
   for (const wire of [CHAT, RESPONSES]) {
-    it(`exits with 5 when the model refuses, over ${wire.name}`, async () => {
+    it(`exits with 5 if the model refuses, over ${wire.name}`, async () => {
       await using place = await createPlace();
       await using upstream = await wire.start({ engine: script(reply.refusal("I will not.")) });
       const ended = await place.run(runAt(upstream, wire, "Do evil"));
@@ -222,8 +222,8 @@ describe("endings", { concurrency: 2 }, () => {
     });
   }
 
-  it("exits with 124 when its time is up and keeps what there is", async () => {
-    // What there is must come within the limit, too.
+  it("exits with 124 when its time is up and keeps the partial answer", async () => {
+    // The partial answer must come within the limit, too.
     await withGrowingLimit(1000, async (limitMs) => {
       await using place = await createPlace();
       await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
@@ -238,7 +238,7 @@ describe("endings", { concurrency: 2 }, () => {
     });
   });
 
-  it("exits with 1 when a document never fits, and tells the model why each time", async () => {
+  it("exits with 1 if a document never fits, and tells the model why each time", async () => {
     await using place = await createPlace({ "city.json": JSON.stringify(CITY_SCHEMA) });
     const answers = [1, 2, 3].map((population) => reply.text(`{"population":${population}}`));
     await using upstream = await CHAT.start({ engine: script(...answers) });

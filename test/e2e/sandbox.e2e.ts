@@ -15,7 +15,7 @@ interface Tried {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What the model is told of a command, and what the record says of the level. */
+/** The result of a command for the model, and the level in the record. */
 async function tryCommand(command: string, { files = {}, flags = [], env = {} }: Tried = {}) {
   await using place = await createPlace({ "a.txt": "inside\n", ...files });
   const call = { name: "shell", arguments: JSON.stringify({ command }) };
@@ -94,7 +94,7 @@ describe("a command in the sandbox of the built command", () => {
     assert.match(told, /Read-only file system|Permission denied|cannot create/);
   });
 
-  it("is refused where it cannot be had: one line, exit 2, nothing sent", async () => {
+  it("is refused if it is not available: one line, exit 2, nothing sent", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.text("Done.")) });
     const args = runAt(upstream, CHAT, "--sandbox", "sandbox", "go");

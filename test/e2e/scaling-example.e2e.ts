@@ -1,6 +1,7 @@
 /**
- * The complete example of docs/scaling.md, as it stands there: its commands, settings and proxy, with three servers and a
- * worker on one Postgres. nginx where it is installed; else a proxy that goes round the same servers.
+ * The complete example of docs/scaling.md, unchanged: its commands, settings and proxy, with three servers
+ * and a worker on one Postgres. With nginx if it is installed, and otherwise with a proxy that uses the
+ * same servers in turn.
  */
 
 import assert from "node:assert/strict";
@@ -47,7 +48,7 @@ async function readExample(): Promise<Example> {
   return { once: first, serve: serve[0] ?? [], worker: worker[0] ?? [], yaml, nginx };
 }
 
-/** The words of the commands; variables are what the test sets itself. */
+/** The words of the commands; the test sets variables itself. */
 function readCommands(sh: string): string[][] {
   const lines = sh.split("\n").filter((line) => line.trim() !== "");
   for (const line of lines) assert.match(line, /^(export [A-Z_]+=|offshoot )/);
@@ -114,7 +115,7 @@ async function startExample(hasNginx: boolean): Promise<Running> {
   };
 }
 
-/** It listens everywhere, and is asked here. */
+/** It listens on every address, and is asked on this one. */
 async function readAddress(serving: RunningCommand): Promise<string> {
   const listening = /listening at http:\/\/[^\s,]+:(\d+)/;
   await serving.waitForStderr(listening);
@@ -122,11 +123,11 @@ async function readAddress(serving: RunningCommand): Promise<string> {
 }
 
 interface Proxy extends AsyncDisposable {
-  /** A socket in the file system, so that no port is taken from anybody. */
+  /** A socket in the file system, so that no port is taken. */
   readonly socket: string;
 }
 
-/** The file of the example, without its certificate and at a socket of the test. */
+/** The file of the example, without its certificate and on a socket of the test. */
 async function startNginx(folder: string, example: string): Promise<Proxy> {
   await mkdir(folder);
   const socket = join(folder, "proxy.sock");
@@ -166,7 +167,10 @@ function collect(child: ChildProcess): () => string {
   return () => said;
 }
 
-/** Does what the example's nginx does: goes round the servers, and asks the next where one does not answer. */
+/**
+ * Does what the example's nginx does: uses the servers in turn, and asks the next one if a server does not
+ * answer.
+ */
 async function startProxy(folder: string, example: string): Promise<Proxy> {
   await mkdir(folder);
   const socket = join(folder, "proxy.sock");
@@ -214,7 +218,7 @@ async function askAt(
   return { status: answer.statusCode ?? 0, text };
 }
 
-/** Through nginx where it is there, and through the other proxy always. */
+/** Through nginx if it is installed, and through the other proxy always. */
 const PROXIES = [
   { name: "a small proxy", hasNginx: false, lack: POSTGRES_LACK },
   { name: "nginx", hasNginx: true, lack: POSTGRES_LACK ?? NGINX_LACK },
@@ -222,10 +226,10 @@ const PROXIES = [
 
 for (const { name, hasNginx, lack } of PROXIES) {
   const held = lack === undefined ? "" : ` (skipped: ${lack})`;
-  describe(`the complete example of docs/scaling.md behind ${name}${held}`, {
+  describe(`the complete example of docs/scaling.md with ${name}${held}`, {
     skip: !!lack,
   }, () => {
-    it("answers, streams, works in the background, and goes on without a server", async () => {
+    it("answers, streams, works in the background, and continues without a server", async () => {
       await using running = await startExample(hasNginx);
       const { ask, servers } = running;
       const create = async (more: object): Promise<EmittedResponse> => {

@@ -1,4 +1,4 @@
-/** A key in the environment goes to its server and nowhere else. */
+/** A key in the environment is sent to its server and nowhere else. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -11,10 +11,10 @@ import { until, untilTrue } from "../patience.ts";
 import { createPlace, type Ended, type Place } from "./command.ts";
 import { CHAT, RESPONSES, runAt, WIRES } from "./wires.ts";
 
-/** Of no known shape, so that nothing but knowing it finds it. */
+/** In no known form, so that only a search for this text finds it. */
 const KEY = "Grm7pQ2vXw9sKd4z";
 
-/** Every byte that the command left behind, in files and on its streams. */
+/** Every byte that the command wrote, to files and to its streams. */
 async function bytesOf(place: Place, ended: Ended): Promise<string> {
   const entries = await readdir(place.home, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -30,12 +30,12 @@ async function checkUnseen(place: Place, ended: Ended): Promise<void> {
   assert.ok(!bytes.includes(KEY), bytes.slice(Math.max(0, bytes.indexOf(KEY) - 200)).slice(0, 250));
 }
 
-/** A server that answers with the key it was sent, as some do with a wrong one. */
+/** A server that answers with the key that it got, like some do with a wrong one. */
 const ECHO = reply.status(401, { error: { message: `Incorrect API key provided: ${KEY}.` } });
 
 const FORMS: readonly (readonly string[])[] = [[], ["-o", "json"], ["-o", "jsonl"], ["--sse"]];
 
-/** Names of variables: one that says what it holds, and one that does not. */
+/** Names of variables: one that names its content, and one that does not. */
 const VARIABLES = ["ACME_API_KEY", "ACME"] as const;
 
 function keyed(
@@ -63,7 +63,7 @@ describe("a key", { concurrency: 3 }, () => {
 
     for (const form of FORMS) {
       const name = form.at(-1) ?? "text";
-      it(`in ${variable} is not shown when the server echoes it, in the form ${name}`, async () => {
+      it(`in ${variable} is not shown if the server echoes it, in the form ${name}`, async () => {
         await using place = await createPlace();
         await using upstream = await CHAT.start({ engine: script(ECHO) });
         const env = { [variable]: KEY, OFFSHOOT_LOG: "debug" };
@@ -74,7 +74,7 @@ describe("a key", { concurrency: 3 }, () => {
       });
     }
 
-    it(`in ${variable} is not shown when the server echoes it before another try`, async () => {
+    it(`in ${variable} is not shown if the server echoes it before a retry`, async () => {
       await using place = await createPlace();
       const busy = reply.status(503, { error: { message: `Too many requests of ${KEY}.` } });
       await using upstream = await RESPONSES.start({ engine: script(busy, reply.text("ok")) });
@@ -85,7 +85,7 @@ describe("a key", { concurrency: 3 }, () => {
       await checkUnseen(place, ended);
     });
 
-    it(`in ${variable} is not shown when the server echoes it in its stream`, async () => {
+    it(`in ${variable} is not shown if the server echoes it in its stream`, async () => {
       await using place = await createPlace();
       const failure = reply.failure(`The key ${KEY} was revoked.`, { text: "Half" });
       await using upstream = await RESPONSES.start({ engine: script(failure) });
@@ -109,7 +109,7 @@ describe("a key", { concurrency: 3 }, () => {
   const able = unless(LINUX_LACK ?? programLack("mkfifo"));
   it(...able("is in no argument and in no tool's environment"), async () => {
     await using place = await createPlace({ "a.ts": "" });
-    // A pipe without a writer holds the tool's process until it is cancelled.
+    // A pipe without a writer blocks the tool's process until it is cancelled.
     execFileSync("mkfifo", [join(place.cwd, ".ignore")]);
     const find = reply.calls([{ name: "bash_find", arguments: {} }]);
     await using upstream = await CHAT.start({ engine: script(find) });
@@ -138,7 +138,7 @@ describe("a key", { concurrency: 3 }, () => {
   });
 });
 
-/** The one process that another has started, once it is there. */
+/** The only child process of another, once it exists. */
 function childOf(pid: number): Promise<string> {
   const look = async (): Promise<string | undefined> => {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1");

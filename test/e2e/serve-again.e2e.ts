@@ -1,4 +1,4 @@
-/** Requests that are sent again with their key, and a server behind a path: the built command. */
+/** Requests that are repeated with their key, and a server below a path: the built command. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -9,7 +9,7 @@ import { createPlace } from "./command.ts";
 import { type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 async function send({ url }: Served, key: string): Promise<EmittedResponse> {
-  // A connection for each, so that they go round the workers.
+  // A connection for each, so that they go to the workers in turn.
   const headers = { "idempotency-key": key, connection: "close" };
   const body = JSON.stringify({ input: "Hi" });
   const answer = await fetch(`${url}/v1/responses`, { method: "POST", headers, body });
@@ -38,7 +38,7 @@ describe(...unless(LINUX_LACK)("a request that is sent again with its key"), () 
     assert.equal(upstream.requests, 1);
   });
 
-  it("goes on with the response of a server that was killed in the middle of it", async () => {
+  it("continues the response of a server that was killed in the middle of it", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
     const args = slowModel(upstream);
@@ -53,15 +53,15 @@ describe(...unless(LINUX_LACK)("a request that is sent again with its key"), () 
     const [a, b] = await Promise.all([send(served, "one"), send(served, "one")]);
     assert.equal(a.id, b.id);
     assert.equal(a.status, "completed");
-    // The call that was on its way is made again, by the run that was begun before.
+    // The interrupted call is made again, by the same run.
     const { body } = await served.ask("GET", `/v1/responses/${a.id}`);
     assert.deepEqual(body, a);
     assert.equal(upstream.requests, 2);
   });
 });
 
-describe("a server behind a path", () => {
-  it("says its address, and answers below it", async () => {
+describe("a server below a path", () => {
+  it("prints its address, and answers below it", async () => {
     await using served = await serve({ env: { OFFSHOOT_SERVER_PATH_PREFIX: "/keep/" } });
     assert.match(served.url, /\/keep$/);
     assert.equal((await served.create({ input: "Hello" })).status, "completed");

@@ -1,4 +1,7 @@
-/** Three workers are as safe as one, also where one of them is killed: files, searches, queues, budgets, numbers. */
+/**
+ * Three workers are as safe as one, even if one of them is killed: files, searches, queues, budgets,
+ * numbers.
+ */
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -33,7 +36,7 @@ async function killOne(served: Served): Promise<void> {
   process.kill(first ?? assert.fail("no workers"), "SIGKILL");
 }
 
-/** Asks until a worker answers: one that just died answers nothing. */
+/** Asks until a worker answers: one that has just died does not answer. */
 async function get(served: Served, path: string): Promise<Answered> {
   return await askAgain(
     (limit) => served.ask("GET", path, undefined, limit),
@@ -51,12 +54,12 @@ async function upload(served: Served, path: string, text: string): Promise<strin
   return id;
 }
 
-/** No two pieces of them are the same. */
+/** Each text is different. */
 function toFact(at: number): string {
   return Array.from({ length: 60 }, (_, word) => `${at}.${word}`).join(" ");
 }
 
-/** An embeddings server that counts the texts it was given. */
+/** An embeddings server that counts the texts that it got. */
 async function startEmbeddings(): Promise<AsyncDisposable & { url: string; texts: string[] }> {
   const texts: string[] = [];
   const server = createServer(async (request, response) => {
@@ -82,7 +85,7 @@ async function startEmbeddings(): Promise<AsyncDisposable & { url: string; texts
 }
 
 describe("three workers", { skip: process.platform !== "linux" }, () => {
-  it("index each file once, and find all of it though one is killed", async () => {
+  it("index each file once, and find all of it although one is killed", async () => {
     await using embeddings = await startEmbeddings();
     await using place = await createPlace();
     const names = `embeddings_model: custom/e, embeddings_url: "${embeddings.url}"`;
@@ -118,14 +121,14 @@ describe("three workers", { skip: process.platform !== "linux" }, () => {
     }
     const indexed = embeddings.texts.filter((text) => !/^zebra\d+$/.test(text));
     const repeated = indexed.length - new Set(indexed).size;
-    // Two files at once in the worker that was killed, a batch of each.
+    // Two files at once in the killed worker, a batch of each.
     assert.ok(repeated <= 64, `${repeated} texts were embedded again`);
     assert.ok(new Set(indexed).size > 240, `${new Set(indexed).size} texts`);
     const listed = await place.run(["runs", "list", "--json"]);
-    assert.deepEqual(JSON.parse(listed.stdout), [], "indexing is nobody's run");
+    assert.deepEqual(JSON.parse(listed.stdout), [], "indexing is not a run of a user");
   });
 
-  it("run so many background responses at once, and let so many wait, of all of them", async () => {
+  it("limit running and waiting background responses, all of them together", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
     await configure(place, "server: { max_background: 2, max_queued: 3 }\n");
@@ -170,10 +173,10 @@ describe("three workers", { skip: process.platform !== "linux" }, () => {
     }
   });
 
-  it("hold a key to one budget, which outlives the worker that holds a part of it", async () => {
+  it("enforce one budget for a key, which outlives the worker that holds a part of it", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
-    // For one answer at a time, and for a question that an interrupted call has cost.
+    // For one answer at a time, and for a request that an interrupted call has cost.
     const key = await place.run(["keys", "create", "mine", "--tokens-per-day", "560"]);
     const args = [...slowModel(upstream), ...THREE];
     await using served = await serve({ place, args, key: "another" });
@@ -199,7 +202,7 @@ describe("three workers", { skip: process.platform !== "linux" }, () => {
     assert.equal((await create()).status, 200, "what was not used is free again");
   });
 
-  it("wait together when a vendor asks one of them to", async () => {
+  it("wait together if a vendor asks one of them to", async () => {
     await using vendor = await startBusyVendor(100);
     await using served = await serve({ args: [...slowModel(vendor), ...THREE] });
     const ask = async (count: number): Promise<void> => {
@@ -208,19 +211,21 @@ describe("three workers", { skip: process.platform !== "linux" }, () => {
       );
       await Promise.all(calls);
     };
-    /** Whether all of them wait in the second half of a wait that one was told. */
+    /** True if all of them wait in the second half of a wait that one of them was asked for. */
     const waitOnce = async (): Promise<boolean> => {
       await ask(9);
       vendor.tellNext(4);
       const told = ask(1);
       await untilTrue(() => vendor.toldAtMs > 0, "one is told to wait");
-      const [halfMs, endMs] = [vendor.toldAtMs + 2000, vendor.toldAtMs + 4000];
+      const halfMs = vendor.toldAtMs + 2000;
+      const endMs = vendor.toldAtMs + 4000;
       await untilTrue(() => performance.now() > halfMs, "half of the wait is over");
       vendor.arrivals.length = 0;
       await Promise.all([told, ask(9)]);
       return !vendor.arrivals.some((atMs) => atMs < endMs);
     };
-    // A machine may be so busy that one of them hears of it late; each for itself would never wait.
+    // A machine may be so busy that one of them learns it late; without the exchange they would never wait
+    // together.
     let isTogether = false;
     for (let round = 0; round < 5 && !isTogether; round++) isTogether = await waitOnce();
     assert.ok(isTogether, "others went on");

@@ -1,4 +1,4 @@
-/** Several worker processes behind one port: they see the same responses, and stand in for each other. */
+/** Several worker processes on one port: they see the same responses, and replace each other. */
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ function workersOf(served: Served, route: string): Set<unknown> {
   return new Set(lines.map(({ worker }) => worker));
 }
 
-/** Child processes of the primary, by what the system says. */
+/** Child processes of the primary, from the system's list. */
 async function pidsOf({ command }: Served): Promise<number[]> {
   const { pid } = command.child;
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
@@ -31,7 +31,7 @@ async function untilAllAnswer(served: Served, workers = 2): Promise<void> {
 }
 
 describe(...unless(LINUX_LACK)("several workers"), () => {
-  it("answer at one port, and all count together", async () => {
+  it("answer on one port, and count together", async () => {
     await using served = await serve({ args: ["--workers", "2"] });
     await untilAllAnswer(served);
     const made = await served.create({ input: "Hello" });
@@ -56,7 +56,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
     await untilAllAnswer(served);
     const { id } = await served.create({ input: "Hi", background: true });
-    // Connections go round: of four followers some are at the worker that does not run it.
+    // Connections go to the workers in turn: of four followers some are at a worker that does not run it.
     const follows = [1, 2, 3, 4].map(async () => {
       const { body } = await served.ask("GET", `/v1/responses/${id}?stream=true`);
       return readEvents(String(body));
@@ -81,7 +81,10 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
       const { status, body } = await served.ask("POST", `/v1/responses/${id}/cancel`);
       assert.equal(status, 200, JSON.stringify(body));
       assert.equal((body as EmittedResponse).status, "cancelled");
-      await until(async () => (upstream.open === 0 ? true : undefined), "nobody asks any more");
+      await until(
+        async () => (upstream.open === 0 ? true : undefined),
+        "no request is open any more",
+      );
       const deleted = await served.ask("DELETE", `/v1/responses/${id}`);
       assert.equal(deleted.status, 200);
       assert.equal((await served.ask("GET", `/v1/responses/${id}`)).status, 404);
@@ -117,7 +120,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     assert.match(metrics, /^offshoot_worker_deaths_total 1$/m);
   });
 
-  it("keep their port, and lose no connection, when all of them are killed", async () => {
+  it("keep their port, and lose no connection, if all of them are killed", async () => {
     await using served = await serve({ args: ["--workers", "2"] });
     for (let kill = 0; kill < 2; kill++) {
       const doomed = await until(async () => {
@@ -125,13 +128,13 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
         return pids.length === 2 ? pids : undefined;
       }, "two workers");
       for (const pid of doomed) process.kill(pid, "SIGKILL");
-      // None of them could take these: the next workers do.
+      // None of them could accept these: the next workers do.
       const asks = [1, 2, 3, 4].map(() => served.ask("GET", "/healthz", undefined, patience()));
       for (const { status } of await Promise.all(asks)) assert.equal(status, 200);
     }
   });
 
-  it("let a key have so many requests at once, of all of them", async () => {
+  it("limit a key's concurrent requests, all of them together", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
     const made = await place.run(["keys", "create", "mine", "--concurrent", "3"]);
@@ -139,7 +142,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     const args = [...slowModel(upstream), "--workers", "3"];
     await using served = await serve({ place, args, key: "another" });
     await untilAllAnswer(served, 3);
-    // A connection for each, so that they go to all three in turns.
+    // A connection for each, so that they go to all three in turn.
     const headers = { authorization, connection: "close" };
     const body = JSON.stringify({ input: "Hi", store: false });
     const ask = (): Promise<Response> =>
@@ -149,7 +152,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     for (let turn = 0; turn < 6; turn++) assert.equal((await ask()).status, 429);
     const asked = (): boolean => workersOf(served, "/v1/responses").size === 3;
     await untilTrue(asked, "lines of all three workers in the log");
-    // Those of a worker that died are free again.
+    // Those of a dead worker are free again.
     const [doomed] = await pidsOf(served);
     process.kill(doomed ?? assert.fail(), "SIGKILL");
     await untilTrue(async () => {
@@ -160,7 +163,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     await Promise.all(taken);
   });
 
-  it("take new settings, all of them", async () => {
+  it("all apply new settings", async () => {
     await using place = await createPlace();
     const file = join(place.home, ".config", "offshoot", "config.yaml");
     await mkdir(dirname(file), { recursive: true });

@@ -9,14 +9,14 @@ import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { startCollector } from "../delegation/telemetry-collector.ts";
 import { until, untilTrue } from "../patience.ts";
-import { openStream } from "../server/complaints-bench.ts";
+import { openStream } from "../server/server-complaints-fixture.ts";
 import { createPlace } from "./command.ts";
 import { readEvents, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 const FIXTURES = new URL("../../../test/providers/fixtures/", import.meta.url);
 
 describe("the served API", () => {
-  it("answers, streams, keeps, counts, and stops with 0", async () => {
+  it("answers, streams, stores, counts, and stops with 0", async () => {
     await using served = await serve();
     const made = await served.create({ input: "Hello" });
     assert.equal(made.status, "completed");
@@ -26,7 +26,7 @@ describe("the served API", () => {
     assert.equal(readEvents(String(streamed.body)).at(-1)?.type, "response.completed");
     const models = (await served.ask("GET", "/v1/models")).body as { data: { id: string }[] };
     assert.ok(models.data.some(({ id }) => id === "embedded/offline"));
-    // A request is counted and logged when its answer has left, which its client may know earlier.
+    // A request is counted and logged when its answer has been sent, which its client may know earlier.
     const counted =
       /offshoot_requests_total\{method="POST",route="\/v1\/responses",status="200"\} 2/;
     const isCounted = async (): Promise<boolean> =>
@@ -42,7 +42,7 @@ describe("the served API", () => {
     assert.ok(!stderr.includes("Hello"), "no prompt is logged");
   });
 
-  it("does not start where it would ask itself, and makes no key then", async () => {
+  it("does not start if it would ask itself, and creates no key then", async () => {
     await using place = await createPlace();
     const env = { OPENAI_API_KEY: "osk_1", OPENAI_BASE_URL: "http://localhost:8593/v1" };
     for (const more of [[], ["--workers", "2"]]) {
@@ -55,7 +55,7 @@ describe("the served API", () => {
     }
   });
 
-  it("makes a key at its first start, shows it once, and asks for it", async () => {
+  it("creates a key at its first start, shows it once, and requires it", async () => {
     await using place = await createPlace();
     const first = place.start(["serve", "--port", "0"]);
     await first.waitForStdout("\n");
@@ -83,7 +83,7 @@ describe("the served API", () => {
     assert.equal((await fetch(`${served.url}/metrics`)).status, 401);
   });
 
-  it("sends what is on its way to its end before it stops", async () => {
+  it("finishes requests in flight before it stops", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: slowModel(upstream) });
     const body = JSON.stringify({ input: "Hi", stream: true });
@@ -102,7 +102,7 @@ describe("the served API", () => {
     assert.equal((await served.command.ended).code, 0);
   });
 
-  it("cuts what takes too long, and goes on with it at the next start", async () => {
+  it("interrupts what takes too long, and continues it at the next start", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
     const env = { OFFSHOOT_SERVER_DRAIN_SECONDS: "0.2" };
@@ -123,7 +123,7 @@ describe("the served API", () => {
         ? (body as EmittedResponse)
         : undefined;
     }, "it is finished");
-    // The turn is asked for again; what was said of it before is part of nothing.
+    // The turn is requested again; its earlier text is not part of the answer.
     assert.deepEqual(
       done.output.map((item) => ("status" in item ? item.status : undefined)),
       ["completed"],
@@ -131,7 +131,7 @@ describe("the served API", () => {
     assert.equal(upstream.requests, 2);
   });
 
-  it("ends at once when it is told a second time", async () => {
+  it("ends at once at the second signal", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: slowModel(upstream) });
     const plain = served.create({ input: "Hi" }).catch(() => "cut");
@@ -143,7 +143,7 @@ describe("the served API", () => {
     assert.equal(await plain, "cut");
   });
 
-  it("takes new settings from its file, and refuses a broken one", async () => {
+  it("applies new settings from its file, and refuses a broken one", async () => {
     await using place = await createPlace();
     const file = join(place.home, ".config", "offshoot", "config.yaml");
     await mkdir(dirname(file), { recursive: true });
@@ -185,9 +185,10 @@ describe("the served API", () => {
     assert.equal(readEvents(await answer.text()).at(-1)?.type, "response.completed");
   });
 
-  it("serves HTTPS, and uses a certificate that has changed", async () => {
+  it("serves HTTPS, and uses a new certificate", async () => {
     await using place = await createPlace();
-    const [cert, key] = [join(place.cwd, "cert.pem"), join(place.cwd, "key.pem")];
+    const cert = join(place.cwd, "cert.pem");
+    const key = join(place.cwd, "key.pem");
     await writeFile(cert, await readFile(new URL("server.pem", FIXTURES)));
     await writeFile(key, await readFile(new URL("server-key.pem", FIXTURES)));
     await using served = await serve({ place, args: ["--tls-cert", cert, "--tls-key", key] });
@@ -207,7 +208,8 @@ describe("the served API", () => {
   it("gives a request a span below its client's, and the run's spans below that", async () => {
     await using collector = await startCollector();
     await using served = await serve({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
-    const [trace, span] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+    const trace = "0af7651916cd43dd8448eb211c80319c";
+    const span = "b7ad6b7169203331";
     const answer = await fetch(`${served.url}/v1/responses`, {
       method: "POST",
       headers: { traceparent: `00-${trace}-${span}-01` },
@@ -226,7 +228,7 @@ describe("the served API", () => {
     assert.equal(served.lines().find(({ target }) => target === id)?.["trace_id"], trace);
   });
 
-  it("says in one line what is wrong before it listens", async () => {
+  it("reports in one line what is wrong before it listens", async () => {
     await using place = await createPlace();
     await using served = await serve();
     const port = new URL(served.url).port;
@@ -255,7 +257,7 @@ describe("the served API", () => {
   });
 });
 
-/** As a balancer learns it, over a connection of its own. */
+/** Like a load balancer learns it, over a connection of its own. */
 async function isDraining(url: string): Promise<boolean> {
   const answer = await fetch(`${url}/readyz`, { headers: { connection: "close" } });
   return answer.status === 503 && (await answer.text()).includes("draining");

@@ -26,16 +26,17 @@ export interface Answered {
 interface ServeOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The key to show; none for a server without. */
+  /** The key to send; none for a server without keys. */
   readonly key?: string;
-  /** It knows the keys of its record alone. */
+  /** True if it accepts only the keys of its record. */
   readonly hasKeys?: boolean;
   readonly place?: Place;
 }
 
 /**
- * Any port, JSON lines, no keys unless one is given. With `OFFSHOOT_TEST_SERVERS=postgres` these are three on one
- * Postgres, unless the test has a place or a record of its own; `place` and `command` are those of the first.
+ * Any port, JSON lines, no keys unless one is given. With `OFFSHOOT_TEST_SERVERS=postgres` these are three
+ * on one Postgres, unless the test has a place or a record of its own; `place` and `command` are then those
+ * of the first.
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const isOwn = options.place !== undefined || options.env?.["OFFSHOOT_STORE"] !== undefined;
@@ -47,7 +48,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const [first] = all;
   const front = await putInFront(all.map(({ url }) => url));
   return {
-    ...{ place: first.place, command: first.command, url: front.url },
+    place: first.place,
+    command: first.command,
+    url: front.url,
     ...createAsking(front.url, options.key),
     lines: () => all.flatMap((served) => served.lines()),
     async [Symbol.asyncDispose]() {
@@ -73,7 +76,9 @@ async function serveOne({
   await command.waitForStderr(address);
   const url = address.exec(command.stderr)?.[1] ?? assert.fail(command.stderr);
   return {
-    ...{ place: at, command, url },
+    place: at,
+    command,
+    url,
     ...createAsking(url, key),
     lines: () =>
       command.stderr
@@ -121,17 +126,17 @@ export interface SlowUpstream extends AsyncDisposable {
   readonly url: string;
   /** How many requests have come. */
   readonly requests: number;
-  /** What was sent, in the order it came. */
+  /** The bodies, in the order in which they came. */
   readonly bodies: readonly string[];
   /** Answers that have begun and not ended. */
   readonly open: number;
-  /** Says more in all that are open. */
+  /** Writes more text in all open answers. */
   say(text: string): void;
-  /** Ends all that are open; those that come later are answered at once. */
+  /** Ends all open answers; later requests are answered at once. */
   finish(): void;
 }
 
-/** A chat server that says "One" to everybody at once, and the rest when it is told to. */
+/** A chat server that answers "One" at once, and the rest on command. */
 export async function startSlowUpstream(): Promise<SlowUpstream> {
   const open = new Set<ServerResponse>();
   const bodies: string[] = [];
@@ -150,7 +155,7 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
     open.delete(response);
   };
   const server = createServer((request, response) => {
-    // It has no list of models; those who ask for one ask no model.
+    // It has no list of models; a request for one is not a model call.
     if (request.method === "GET") return void response.writeHead(404).end();
     let body = "";
     request.setEncoding("utf8").on("data", (piece: string) => {
@@ -187,7 +192,7 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
   };
 }
 
-/** The flags that make a slow server the model. */
+/** The flags that select a slow server as the model. */
 export function slowModel({ url }: Pick<SlowUpstream, "url">): string[] {
   return ["-m", "custom/slow", "--provider", "openai-chat", "--url", url];
 }

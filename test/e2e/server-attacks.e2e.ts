@@ -1,6 +1,6 @@
 /**
- * `offshoot serve` under attack, as a process over real sockets: floods, slow clients, pages, secrets.
- * After each the server answers a plain request, and has not grown beyond what it may hold.
+ * `offshoot serve` under attack, as a process with real sockets: floods, slow clients, web pages, secrets.
+ * After each attack the server answers a plain request, and its memory is within its limit.
  */
 
 import assert from "node:assert/strict";
@@ -15,14 +15,14 @@ import { whenClosed } from "../closing.ts";
 import { until } from "../patience.ts";
 import { type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
-/** Of no known shape, so that nothing but knowing it finds it. */
+/** In no known form, so that only a search for this text finds it. */
 const KEY = "Grm7pQ2vXw9sKd4zLr8t";
 const VENDOR = "Vq7hTz3nWc5yBd9x";
 const MB = 1_000_000;
 
 function dial({ url }: Served): Socket {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  // Whoever attacks is cut off in the end.
+  // The attacker is disconnected in the end.
   socket.on("error", () => {});
   return socket;
 }
@@ -37,7 +37,7 @@ async function isWell(served: Served): Promise<void> {
   assert.equal(answer.status, "completed");
 }
 
-/** Writes as fast as it is read, until all is written or the connection is gone. */
+/** Writes as fast as it is read, until everything is written or the connection is gone. */
 async function pour(socket: Socket, piece: Buffer, times: number): Promise<void> {
   let isGone = false;
   const gone = new Promise<void>((resolve) => {
@@ -71,7 +71,7 @@ function sendAs(
 }
 
 describe("floods", { concurrency: 2 }, () => {
-  it("of tiny chunks cost what they weigh", async () => {
+  it("of tiny chunks cost only their size", async () => {
     await using served = await serve({ env: { OFFSHOOT_SERVER_BODY_SECONDS: "600" } });
     await isWell(served);
     const before = await memoryOf(served);
@@ -99,7 +99,7 @@ describe("floods", { concurrency: 2 }, () => {
     );
     const piece = Buffer.from(`fff0\r\n${"x".repeat(0xfff0)}\r\n`);
     await pour(socket, piece, Number.POSITIVE_INFINITY);
-    // The system throws the answer away where it closes a connection on which more is still coming.
+    // The system drops the answer if it closes a connection on which more is still coming.
     assert.match(answer, /^(HTTP\/1\.1 413 |$)/);
     await isWell(served);
   });
@@ -120,12 +120,12 @@ describe("floods", { concurrency: 2 }, () => {
     await isWell(served);
   });
 
-  it("of connections that say nothing leave room for others", async () => {
+  it("of silent connections leave room for others", async () => {
     const env = { OFFSHOOT_SERVER_HEADERS_SECONDS: "1" };
     await using served = await serve({ env });
     const sockets = Array.from({ length: 500 }, () => dial(served));
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
-    // Listened for from here on: their second may be over before the server has answered anybody.
+    // Listened for from now on: their second may be over before the server has answered any request.
     const closed = sockets.filter((_, at) => at % 2 === 0).map(whenClosed);
     for (const [at, socket] of sockets.entries()) {
       socket.resume();
@@ -139,7 +139,7 @@ describe("floods", { concurrency: 2 }, () => {
 });
 
 describe("clients that do not read", { concurrency: 2 }, () => {
-  it("slow nobody but themselves, and are not written for", async () => {
+  it("slow only themselves, and are not written for", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: slowModel(upstream) });
     const body = JSON.stringify({ input: "Talk", stream: true, store: false });
@@ -161,7 +161,7 @@ describe("clients that do not read", { concurrency: 2 }, () => {
   });
 });
 
-/** What pages and names of others' can send, without a key or with the right one. */
+/** What pages and names of other sites can send, without a key or with the right one. */
 const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a name that was pointed here": { host: "evil.example" },
   "a name that ends as ours": { host: "127.0.0.1.evil.example" },
@@ -201,8 +201,11 @@ describe("secrets", () => {
     await using served = await serve({ key: KEY, env, args });
     const header = "Jx4mRb8vQt2kPz6s";
     const tool = {
-      ...{ type: "mcp", server_label: "a", server_url: "http://127.0.0.1:9/mcp" },
-      ...{ authorization: `${header}A`, headers: { "x-own": `${header}B` } },
+      type: "mcp",
+      server_label: "a",
+      server_url: "http://127.0.0.1:9/mcp",
+      authorization: `${header}A`,
+      headers: { "x-own": `${header}B` },
     };
     const said = "Hyacinth Obelisk Quartz";
     const texts: string[] = [];
@@ -237,12 +240,12 @@ describe("secrets", () => {
         assert.ok(!text.includes(secret), `${what} is in ${where}`);
       }
     }
-    // What is not stored is nowhere; what is stored is in the record alone.
+    // Data that is not stored is nowhere; stored data is only in the record.
     assert.ok(!record.includes(said) && !stderr.includes(said), "a prompt was kept");
     assert.ok(record.includes("Are you well?") && !stderr.includes("Are you well?"));
   });
 
-  it("are not told by the errors of keys that nobody has: near misses read like any other", async () => {
+  it("are not revealed by errors: near misses read like any unknown key", async () => {
     await using served = await serve({ key: KEY });
     const tokens = [
       KEY.slice(0, -1),

@@ -1,6 +1,6 @@
 /**
- * What users of other servers complain about, where only a process of its own shows it: the built command,
- * killed, restarted, and looked at from outside. The numbers are those of docs/server-complaints.md.
+ * Complaints about other servers that only a process of its own can show: the built command, killed,
+ * restarted, and observed from outside. The numbers are those of docs/server-complaints.md.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { createPlace } from "./command.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 describe("complaints about other servers, over the built command", () => {
-  it("5, 6: a response in the background outlives `kill -9`, and its stream goes on where it was cut", async () => {
+  it("5, 6: a response in the background outlives `kill -9`, and its stream continues where it was interrupted", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
     const args = slowModel(upstream);
@@ -44,7 +44,7 @@ describe("complaints about other servers, over the built command", () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
     const { id } = await served.create({ input: "Hi", background: true });
-    // A connection for each request: they go to the workers in turns.
+    // A connection for each request: they go to the workers in turn.
     for (let count = 0; count < 4; count++) {
       const { status, body } = await served.ask("GET", `/v1/responses/${id}`);
       assert.equal(status, 200);
@@ -115,7 +115,7 @@ describe("complaints about other servers, over the built command", () => {
   });
 });
 
-/** What a stream says up to a text; then the client goes away. */
+/** Reads a stream up to a text; then the client disconnects. */
 async function readUntil(
   { url }: Served,
   path: string,
@@ -134,7 +134,7 @@ async function readUntil(
   }
   away.abort();
   await reader.cancel().catch(() => {});
-  // Half an event is none.
+  // Half an event does not count.
   return text.slice(0, text.lastIndexOf("\n\n") + 2);
 }
 

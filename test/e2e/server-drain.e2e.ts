@@ -1,4 +1,4 @@
-/** A server that is told to stop: model calls on their way are finished, and no stream just ends. */
+/** A server that is told to stop: model calls in flight are finished, and no stream ends without an event. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -19,7 +19,7 @@ const RESPONSES = 10;
 
 for (const workers of [1, 3]) {
   describe(`a restart with ${workers} worker(s)`, () => {
-    it("asks nothing twice that is answered within the drain", async () => {
+    it("repeats no request that is answered within the drain", async () => {
       await using place = await createPlace();
       await using upstream = await startSlowUpstream();
       const first = await start(place, upstream, workers);
@@ -45,7 +45,7 @@ for (const workers of [1, 3]) {
   });
 }
 
-it("ends every answer with words when the time is over", async () => {
+it("ends every answer with a message when the time is over", async () => {
   await using place = await createPlace();
   await using upstream = await startSlowUpstream();
   const env = { OFFSHOOT_SERVER_DRAIN_SECONDS: "1" };
@@ -100,7 +100,7 @@ function start(place: Place, upstream: SlowUpstream, workers: number): Promise<S
   return serve({ place, args: [...slowModel(upstream), "--workers", String(workers)] });
 }
 
-/** Resolves when it takes nothing new. */
+/** Resolves when it accepts nothing new. */
 async function tellToStop({ command, url }: Served): Promise<void> {
   command.child.kill("SIGTERM");
   await until(async () => {
@@ -109,7 +109,7 @@ async function tellToStop({ command, url }: Served): Promise<void> {
   }, "it drains");
 }
 
-/** It completes, and has one message that was said in one go. */
+/** It completes, and has one message that was written in one go. */
 async function checkWhole(served: Served, id: string, text: RegExp): Promise<void> {
   const response = await until(async () => {
     const { body } = await served.ask("GET", `/v1/responses/${id}`);
@@ -123,7 +123,7 @@ async function checkWhole(served: Served, id: string, text: RegExp): Promise<voi
 }
 
 interface Streamed {
-  /** What has come so far. */
+  /** The text so far. */
   text(): string;
   readonly ended: Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** A server whose record cannot be written: it says so in the API's form, and stays up. */
+/** A server whose record cannot be written: it reports that in the API's form, and stays up. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -12,10 +12,13 @@ import { CLI, createPlace, type Place } from "./command.ts";
 import { floodModel, startFlood } from "./flood.ts";
 import { readEvents } from "./served.ts";
 
-/** Of any file that the server writes, in blocks of 512 or 1024 bytes: the record fits until it is fed. */
+/**
+ * The limit of any file that the server writes, in blocks of 512 or 1024 bytes: the record fits until it is
+ * filled.
+ */
 const MOST_BLOCKS = 8192;
 
-it("answers 507 when the disk is full, is not ready, goes on with what needs no disk, and stays up", async () => {
+it("answers 507 when the disk is full, is not ready, continues with what needs no disk, and stays up", async () => {
   await using place = await createPlace();
   const server = await startLimited(place);
   try {
@@ -36,7 +39,7 @@ it("answers 507 when the disk is full, is not ready, goes on with what needs no 
     assert.equal(passing.status, 200, JSON.stringify(passing.body));
     assert.deepEqual((await ask(server.url, "GET", `/v1/responses/${id}`)).body, first.body);
     assert.equal((await ask(server.url, "GET", "/healthz")).status, 200);
-    // Smaller ones may fit for a while; then nothing does, and the server says so.
+    // Smaller ones may fit for a while; then nothing does, and the server reports it.
     await until(async () => {
       const small = await ask(server.url, "POST", "/v1/responses", { input: "x".repeat(20_000) });
       const ready = await ask(server.url, "GET", "/readyz");
@@ -50,9 +53,9 @@ it("answers 507 when the disk is full, is not ready, goes on with what needs no 
   }
 });
 
-it("ends a response that fills the disk as failed: in its stream, and in the record once there is room", async () => {
+it("ends a response that fills the disk as failed: in its stream, and in the record once there is space", async () => {
   await using place = await createPlace();
-  // More than fits, also where a block is 1024 bytes.
+  // More than fits, even if a block is 1024 bytes.
   await using flood = await startFlood(40_000_000);
   const server = await startLimited(place, floodModel(flood));
   try {
@@ -77,7 +80,7 @@ it("ends a response that fills the disk as failed: in its stream, and in the rec
       return found.status === "in_progress" ? undefined : found;
     }, "it has ended");
     assert.deepEqual([kept.status, kept.error], ["failed", last.response.error]);
-    assert.equal(flood.asked, 1, "what was told of it stays true");
+    assert.equal(flood.asked, 1, "the number of requests does not change");
   } finally {
     server.child.kill("SIGKILL");
   }
@@ -94,7 +97,7 @@ for (const words of [
   it(`\`offshoot ${words.join(" ")}\` says that the disk is full where the record cannot even be opened`, async () => {
     await using place = await createPlace();
     assert.equal((await place.run(["runs", "list"])).code, 0);
-    // Not one byte: there is no room for the files that SQLite keeps beside the record.
+    // Not one byte: there is no space for the files that SQLite keeps beside the record.
     const { code, stderr } = await runLimited(place, 0, words);
     assert.equal(code, 1, stderr);
     assert.match(

@@ -1,7 +1,7 @@
 /**
- * Responses in the background survive `kill -9` of their server at any moment: all finish, no event is
- * lost, none is told twice, and nothing that had finished is done again. Counted where it counts: at the
- * model's server, and in a file that the server's own tool writes to.
+ * Responses in the background survive `kill -9` of their server at any moment: all finish, no event is lost
+ * or repeated, and finished work is not repeated. Counted at the model's server, and in a file that the
+ * server's own tool writes to.
  */
 
 import assert from "node:assert/strict";
@@ -25,14 +25,14 @@ import {
   type SlowModel,
   startSlowModel,
   WORDS,
-} from "./kill-bench.ts";
+} from "./kill-fixture.ts";
 import { countKills } from "./kills.ts";
 import { readEvents } from "./served.ts";
 
-/** Each is a moment of its own, with several responses on their way in it. */
+/** Each kill comes at another moment, with several responses in flight. */
 const KILLS = countKills(24);
 const AT_ONCE = 4;
-/** The clients hear so much between two kills, at most: some responses end in it, most do not. */
+/** The most events that clients receive between two kills: some responses end meanwhile, most do not. */
 const MOST_HEARD = 250;
 
 it(`finishes responses whose server is killed ${KILLS} times`, async () => {
@@ -50,7 +50,7 @@ it(`finishes responses whose server is killed ${KILLS} times`, async () => {
       await started;
       crowd.fill();
       await Promise.race([crowd.hears(chance() * MOST_HEARD), server.ended()]);
-      // Between two things that are heard, too.
+      // Between two events, too.
       await setTimeout(chance() * 10);
     }
     await server.kill();
@@ -65,11 +65,11 @@ it(`finishes responses whose server is killed ${KILLS} times`, async () => {
 });
 
 interface Crowd {
-  /** Asks until there are so many on their way. */
+  /** Asks until that many are in flight. */
   fill(): void;
-  /** Resolves when so many more events were heard, or everything was. */
+  /** Resolves when that many more events have arrived, or all of them. */
   hears(events: number): Promise<void>;
-  /** Every response of which a client knows, heard to its end. */
+  /** Every response that a client knows about, followed to its end. */
   end(): Promise<Heard[]>;
 }
 
@@ -105,7 +105,10 @@ function createCrowd(server: MortalServer): Crowd {
 }
 
 interface Ledger {
-  /** Called when the server is dead: what it had begun must not have been finished before it was started. */
+  /**
+   * Called when the server is dead: steps that it had begun must not have been finished before it was
+   * started.
+   */
   check(): Promise<void>;
   unfinished(): Promise<number>;
   checkTotals(kills: number): Promise<void>;
@@ -167,7 +170,8 @@ function toFinished(label: string, log: readonly LoggedEvent[]): string[] {
 
 async function checkHeard(server: MortalServer, heard: readonly Heard[]): Promise<void> {
   const url = await server.url();
-  let [cut, reconnected] = [0, 0];
+  let cut = 0;
+  let reconnected = 0;
   for (const { id, label, events, connections } of heard) {
     const path = `${url}/v1/responses/${id}`;
     const whole = readEvents(await (await fetch(`${path}?stream=true`)).text());
@@ -187,7 +191,7 @@ async function checkHeard(server: MortalServer, heard: readonly Heard[]): Promis
   assert.ok(reconnected > heard.length / 2, `${reconnected} of ${heard.length} were cut`);
 }
 
-/** What was cut stands in no conversation's way. */
+/** An interrupted response does not block its conversation. */
 async function checkGoesOn(url: string, id: string): Promise<void> {
   const body = JSON.stringify({ input: GO_ON, previous_response_id: id, store: false });
   const answer = await fetch(`${url}/v1/responses`, { method: "POST", body });
@@ -195,13 +199,13 @@ async function checkGoesOn(url: string, id: string): Promise<void> {
   assert.deepEqual([answer.status, status, output_text], [200, "completed", "Yes."], id);
 }
 
-/** A stream that was told an item sees its end, also where the item is part of no answer. */
+/** A stream that announced an item has its end, even if the item is not part of an answer. */
 function isAbandoned(event: EmittedEvent): boolean {
   if (event.type !== "response.output_item.done") return false;
   return "status" in event.item && event.item.status === "incomplete";
 }
 
-/** Each item is there once and whole, whatever was abandoned on the way. */
+/** Each item is there once and complete, whatever was abandoned on the way. */
 function checkOutput(label: string, output: readonly EmittedItem[]): void {
   const statuses = output.flatMap((item) => ("status" in item ? [item.status] : []));
   assert.deepEqual([...new Set(statuses)], ["completed"], label);

@@ -1,6 +1,6 @@
 /**
- * Schemas that attack: patterns, references and sizes that would hold the whole process. Each is refused
- * or fails alone, on a model that is asked and on the one that is built in, and the server is well.
+ * Schemas that attack: patterns, references and sizes that would block the whole process. Each is refused
+ * or fails alone, on a model that is asked and on the built-in one, and the server stays healthy.
  */
 
 import assert from "node:assert/strict";
@@ -10,11 +10,14 @@ import {
   type AttackedServer,
   assertRefused,
   startAttacked,
-} from "../attacks/server-attack-bench.ts";
-import type { Received } from "../server/guard/guard-bench.ts";
+} from "../attacks/server-attack-fixture.ts";
+import type { Received } from "../server/guard/guard-fixture.ts";
 
 const object = (properties: object, more: object = {}): object => ({
-  ...{ type: "object", properties, required: Object.keys(properties), ...more },
+  type: "object",
+  properties,
+  required: Object.keys(properties),
+  ...more,
 });
 const many = (count: number, make: (at: number) => unknown): object =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, make(at)]));
@@ -32,7 +35,7 @@ const forest: object = object(
   },
 );
 
-/** Whatever comes of them comes soon: an answer, a failed answer or a refusal. */
+/** The outcome comes soon: an answer, a failed answer or a refusal. */
 const TRAPS: Readonly<Record<string, object>> = {
   "a pattern that never ends": object({
     a: { type: "string", pattern: "^(a+)+$" },
@@ -64,7 +67,7 @@ const TRAPS: Readonly<Record<string, object>> = {
 };
 
 const BROKEN: Readonly<Record<string, object>> = {
-  "a pattern that is none": object({ a: { pattern: "(" } }),
+  "an invalid pattern": object({ a: { pattern: "(" } }),
   "an address elsewhere": object({
     a: { $ref: "http://127.0.0.1:9/schema.json" },
   }),
@@ -77,19 +80,19 @@ function ask({ send }: AttackedServer, schema: object, text = "Hello"): Promise<
   return send({ body: { input: text, text: { format }, store: false } });
 }
 
-/** What the pattern is slow at. */
+/** A text for which the pattern is slow. */
 const SLOW = JSON.stringify({
   a: `${"a".repeat(60)}!`,
   [`${"a".repeat(60)}!`]: "x",
 });
 
-/** The model that is built in: it fills schemas itself, in this process. */
+/** The built-in model: it fills schemas itself, in this process. */
 const EMBEDDED = { model: "embedded/offline", provider: null, url: null, api_key_name: null };
 const OFFLINE = { settings: { models: { named: [], usual: EMBEDDED } } };
 
 describe("schemas that attack", () => {
   for (const [name, setup] of Object.entries({ "a model": {}, "the embedded model": OFFLINE })) {
-    it(`do not hold the server, on ${name}`, async (t) => {
+    it(`do not block the server, on ${name}`, async (t) => {
       const engine = respond(() => reply.text(SLOW));
       const server = await startAttacked(t, engine, setup);
       for (const [trap, schema] of Object.entries(TRAPS)) {
@@ -102,13 +105,13 @@ describe("schemas that attack", () => {
     });
   }
 
-  it("are refused where they are none, and no address in them is read", async (t) => {
+  it("are refused if they are invalid, and no address in them is read", async (t) => {
     const server = await startAttacked(t);
     for (const [name, schema] of Object.entries(BROKEN)) {
       const wanted = {
         status: 400,
         code: "invalid_request",
-        message: /no JSON schema/,
+        message: /not a valid JSON Schema/,
       };
       assertRefused(await ask(server, schema), wanted, name);
     }
@@ -116,7 +119,7 @@ describe("schemas that attack", () => {
     await server.isWell();
   });
 
-  it("do not hold it by what an answer begins with", async (t) => {
+  it("do not block it by the beginning of an answer", async (t) => {
     const fences = [`\`\`\`${"\n".repeat(50_000)}x`, `\`\`\`json\n${"``` ".repeat(50_000)}x`];
     for (const text of fences) {
       const server = await startAttacked(
@@ -148,7 +151,7 @@ describe("long texts", () => {
     names: "A ".repeat(count / 2),
     fences: "`".repeat(count),
   };
-  it("do not hold the embedded model", async (t) => {
+  it("do not block the embedded model", async (t) => {
     const server = await startAttacked(t, undefined, OFFLINE);
     for (const [name, text] of Object.entries(texts)) {
       const answer = await ask(server, schema, text);

@@ -1,4 +1,4 @@
-/** Streams of the built server on real sockets: crowds, readers that stand still, two servers on one record. */
+/** Streams of the built server on real sockets: crowds, readers that stop, two servers on one record. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -23,8 +23,8 @@ async function follow(served: Served, id: string, after: number): Promise<Emitte
   return readEvents(String(body));
 }
 
-describe("a response that a crowd follows", () => {
-  it(`is told the same to ${CLIENTS} clients, whenever they come and wherever they begin`, async () => {
+describe("a response with many followers", () => {
+  it(`sends the same to ${CLIENTS} clients, whenever they connect and wherever they begin`, async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: slowModel(upstream) });
     const { id } = await served.create({ input: "Hi", background: true });
@@ -46,7 +46,7 @@ describe("a response that a crowd follows", () => {
   });
 });
 
-/** Asks and reads nothing of the answer. Returns what leaves. */
+/** Sends a request and reads nothing of the answer. Returns a function that disconnects. */
 async function askAndStand({ url }: Served, body: object): Promise<() => void> {
   const asked = askBare(`${url}/v1/responses`, { method: "POST" });
   asked.on("error", () => {});
@@ -62,17 +62,17 @@ async function residentBytes(served: Served): Promise<number> {
   return Number(/^offshoot_resident_memory_bytes\{[^}]*\} (\S+)$/m.exec(text)?.[1]);
 }
 
-/** What an idle server needs of the heap, with room for a newer runtime. */
+/** The heap of an idle server, with room for a newer runtime. */
 const IDLE_HEAP_MB = 32;
 
-/** The most that it has had; where the system does not tell, what it has now. */
+/** The highest memory so far; if the system does not report it, the present one. */
 async function peakBytes(served: Served): Promise<number> {
   const status = await readFile(`/proc/${served.command.child.pid}/status`, "utf8").catch(() => "");
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
   return peak === undefined ? await residentBytes(served) : Number(peak) * 1024;
 }
 
-/** Of a stream that is too long to be read event by event. */
+/** For a stream that is too long to be read event by event. */
 function lastResponse(stream: string): EmittedResponse {
   const last = /\ndata: (\{.*\})\n\ndata: \[DONE\]\n\n$/.exec(
     stream.slice(stream.lastIndexOf("\nevent: ")),
@@ -81,12 +81,13 @@ function lastResponse(stream: string): EmittedResponse {
   return "response" in event ? event.response : assert.fail(event.type);
 }
 
-/** More than the buffers of all sockets on the way take, on any machine. */
+/** More than the buffers of all sockets on the way hold, on any machine. */
 const ENDLESS = 2000 * MB;
 
 /** Waits until it has not changed for a while. */
 async function standsStill(read: () => number): Promise<void> {
-  let [last, since] = [read(), performance.now()];
+  let last = read();
+  let since = performance.now();
   await untilTrue(() => {
     assert.ok(read() < ENDLESS, `${read()} bytes were taken`);
     if (read() !== last) [last, since] = [read(), performance.now()];
@@ -95,12 +96,12 @@ async function standsStill(read: () => number): Promise<void> {
 }
 
 describe("a client that reads nothing", () => {
-  it("holds up its own model alone, where nothing is stored; leaving ends that", async () => {
+  it("blocks only its own model, if nothing is stored; disconnecting ends that", async () => {
     await using flood = await startFlood(Number.POSITIVE_INFINITY);
     await using served = await serve({ args: floodModel(flood) });
     const before = await residentBytes(served);
     const leave = await askAndStand(served, { input: "Hi", stream: true, store: false });
-    // What fits in the sockets' buffers on the way is taken, and no more.
+    // The sockets' buffers on the way are filled, and no more is read.
     await standsStill(() => flood.sent);
     const grown = (await residentBytes(served)) - before;
     assert.ok(grown < 100 * MB, `grown by ${grown} bytes`);
@@ -110,7 +111,7 @@ describe("a client that reads nothing", () => {
     await until(async () => (flood.open === 0 ? true : undefined), "the model is left");
   });
 
-  it("holds up nobody where it is stored: the run goes on to its end", async () => {
+  it("blocks nothing if it is stored: the run continues to its end", async () => {
     await using flood = await startFlood(24 * MB);
     await using served = await serve({ args: floodModel(flood) });
     const leave = await askAndStand(served, { input: "Hi", stream: true });
@@ -123,18 +124,18 @@ describe("a client that reads nothing", () => {
   });
 });
 
-/** A bound on answers, and a server that has it. */
+/** A limit on answers, and a server with it. */
 const LIMIT = 32 * MB;
 
 interface Bounded {
   readonly flood: Flood;
-  /** The answers that its heap has room for, beside what it needs idle. */
+  /** The number of answers that fit into its heap, in addition to its idle needs. */
   readonly answers: number;
 }
 
 /**
- * What a server needs is what it has to hold at once: with less than that its process ends. Without the limit
- * of the heap it would only show how long the runtime leaves garbage where it is.
+ * A server needs memory for what it holds at once: with less, its process ends. Without the limit of the
+ * heap the test would only show how long the runtime keeps garbage.
  */
 async function serveBounded({ flood, answers }: Bounded): Promise<Served> {
   const heap = IDLE_HEAP_MB + (answers * LIMIT) / MB;
@@ -145,7 +146,7 @@ async function serveBounded({ flood, answers }: Bounded): Promise<Served> {
   return await serve({ args: floodModel(flood), env });
 }
 
-/** Returns the response, whose text is what came within the limit, at so many bytes for each character. */
+/** Returns the response, whose text is what came within the limit, at that many bytes for each character. */
 function checkCut(body: unknown, bytesPerChar = 1): EmittedResponse {
   const response = typeof body === "string" ? lastResponse(body) : (body as EmittedResponse);
   const { status, error, output_text, usage } = response;
@@ -157,7 +158,7 @@ function checkCut(body: unknown, bytesPerChar = 1): EmittedResponse {
   return response;
 }
 
-/** What the limit of the heap does not count: young objects, buffers, SQLite. */
+/** Memory that the limit of the heap does not count: young objects, buffers, SQLite. */
 async function checkGrowth(served: Served, before: number, answers: number): Promise<void> {
   const grown = (await peakBytes(served)) - before;
   assert.ok(grown < answers * LIMIT, `grown by ${grown} bytes`);
@@ -172,13 +173,13 @@ async function createInBackground(served: Served): Promise<unknown> {
 }
 
 describe("a model that never stops", () => {
-  it("costs the memory of four answers, and its response ends with what came of it", async () => {
+  it("costs the memory of four answers, and its response ends with the partial text", async () => {
     await using flood = await startFlood(Number.POSITIVE_INFINITY);
     await using served = await serveBounded({ flood, answers: 4 });
     const before = await residentBytes(served);
     let id = "";
     for (const store of [false, true]) {
-      // One document, where it is not streamed.
+      // One document, if it is not streamed.
       for (const stream of [false, true]) {
         const asked = { input: "Hi", store, stream };
         id = checkCut((await served.ask("POST", "/v1/responses", asked)).body).id;
@@ -192,7 +193,7 @@ describe("a model that never stops", () => {
     await checkGrowth(served, before, 8);
   });
 
-  it("costs that of seven in a conversation, with text beyond Latin-1", async () => {
+  it("costs the memory of seven in a conversation, with text beyond Latin-1", async () => {
     // Eight units of UTF-16, and seventeen bytes of UTF-8.
     await using flood = await startFlood(Number.POSITIVE_INFINITY, "жизнь\u{1f98a}\u2026");
     await using served = await serveBounded({ flood, answers: 7 });
@@ -233,11 +234,14 @@ describe("two servers on one record", () => {
       [one, other].map(({ url }) => fetch(`${url}/v1/responses/${second}?stream=true`)),
     );
     assert.equal((await other.ask("DELETE", `/v1/responses/${second}`)).status, 200);
-    // Who looks at the record too late for the ending finds nothing there, and says so.
+    // A reader that is too late for the ending finds nothing, and gets an error.
     for (const answer of follows) {
       assert.match(await answer.text(), /"status":"cancelled"|"code":"not_found"/);
     }
-    await until(async () => (upstream.open === 0 ? true : undefined), "nobody asks any more");
+    await until(
+      async () => (upstream.open === 0 ? true : undefined),
+      "no request is open any more",
+    );
     for (const served of [one, other]) {
       checkError(await served.ask("GET", `/v1/responses/${second}`), { status: 404 });
     }
@@ -247,7 +251,7 @@ describe("two servers on one record", () => {
     assert.equal(status, "completed");
   });
 
-  it("go on with each other's responses when one of them is killed", async () => {
+  it("continue each other's responses if one of them is killed", async () => {
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
     const options = { place, args: slowModel(upstream) };

@@ -1,4 +1,4 @@
-/** An answer whose process was killed is given again: what it had begun to say is part of nothing. */
+/** An answer whose process was killed is made again: its earlier text is not part of the response. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ const HALF = " half of it";
 
 for (const workers of [1, 3]) {
   const options = { timeout: 240_000, skip: workers > 1 && process.platform !== "linux" };
-  it(`holds finished work alone after a kill, with ${workers} worker(s)`, options, async () => {
+  it(`contains only finished work after a kill, with ${workers} worker(s)`, options, async () => {
     await using place = await createPlace();
     await using upstream = await startSlowUpstream();
     const args = [...slowModel(upstream), "--workers", String(workers)];
@@ -69,7 +69,7 @@ for (const workers of [1, 3]) {
   }
 }
 
-/** Follows until the text was told. */
+/** Follows until the text has come. */
 async function hear({ url }: Served, id: string, text: string): Promise<void> {
   const leave = new AbortController();
   const path = `${url}/v1/responses/${id}?stream=true`;

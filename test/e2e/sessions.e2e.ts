@@ -1,4 +1,4 @@
-/** Sessions as people use them: the built command, a killed process, two at once, a server on the same record. */
+/** Sessions in daily use: the built command, a killed process, two at once, a server on the same record. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,7 +11,7 @@ import { CHAT, RESPONSES, runAt } from "./wires.ts";
 const FILES = { "a.txt": "hello\n" };
 const call = reply.calls([{ name: "read", arguments: { path: "a.txt" } }]);
 
-/** Who said what in a request of the chat API. */
+/** The role and text of each message in a request of the chat API. */
 function saidIn({ requests }: Upstream, number: number): string[] {
   const messages = requests[number - 1]?.body["messages"] as readonly JsonObject[];
   return messages
@@ -38,7 +38,7 @@ function checkRefused({ code, stdout, stderr }: Ended, exit: number, says: RegEx
 }
 
 describe("run -c", () => {
-  it("goes on with the last session of the folder, also after kill -9", async () => {
+  it("continues the last session of the folder, also after kill -9", async () => {
     await using place = await createPlace(FILES);
     const replies = [call, reply.silence("It sa"), reply.text("It says hello.")];
     await using upstream = await CHAT.start({ engine: script(...replies) });
@@ -51,14 +51,14 @@ describe("run -c", () => {
     const [asked, called, result = "", next, ...rest] = saidIn(upstream, 3);
     assert.deepEqual([asked, called], ["user: What does a.txt say?", "assistant: call"]);
     assert.match(result, /^tool: .*hello/);
-    // What was open at the kill is not a part of the session.
+    // A message in progress at the kill is not a part of the session.
     assert.deepEqual([next, rest], ["user: Go on", []]);
     const [session] = await sessionsOf(place);
     assert.equal(session?.runs.length, 2);
     assert.equal((await place.show(session?.runs[0] ?? "")).ending, "cancelled");
   });
 
-  it("goes on in a fork while another process is at work, and says so", async () => {
+  it("continues in a fork while another process works in the session, and says so", async () => {
     await using place = await createPlace();
     const replies = [reply.text("One."), reply.silence("Tw"), reply.text("Three.")];
     await using upstream = await CHAT.start({ engine: script(...replies) });
@@ -72,7 +72,7 @@ describe("run -c", () => {
     busy.child.kill("SIGKILL");
   });
 
-  it("goes on over another vendor's API", async () => {
+  it("continues over another vendor's API", async () => {
     await using place = await createPlace(FILES);
     await using first = await CHAT.start({ engine: script(call, reply.text("It says hello.")) });
     await using second = await RESPONSES.start({ engine: script(reply.text("Two.")) });
@@ -89,7 +89,7 @@ describe("run -c", () => {
     }
   });
 
-  it("is refused in one line where there is nothing to go on with", async () => {
+  it("is refused in one line if there is nothing to continue", async () => {
     await using place = await createPlace();
     const embedded = ["run", "-q", "-m", "embedded"];
     checkRefused(await place.run([...embedded, "-c", "x"]), 2, /no session in this folder yet/);
@@ -138,7 +138,7 @@ describe("offshoot sessions", () => {
 });
 
 describe("a session and the API", () => {
-  it("are one thing: each goes on with what the other began", async () => {
+  it("are the same: each continues what the other began", async () => {
     await using place = await createPlace();
     const say = (...args: string[]): Promise<Ended> =>
       place.run(["run", "-m", "embedded", ...args]);

@@ -51,7 +51,7 @@ describe(...held("the first hour on a terminal (needs tmux)"), () => {
     assert.match(config, /^model: openai\//m);
   });
 
-  it("is left with Ctrl-C while a key is typed, and the terminal shows what is typed again", async () => {
+  it("is left with Ctrl-C while a key is typed, and the terminal shows typed text again", async () => {
     await using place = await createPlace();
     await using tmux = await startInTmux(place, [], [60, 24]);
     await tmux.sees(/^>/);
@@ -65,7 +65,7 @@ describe(...held("the first hour on a terminal (needs tmux)"), () => {
     assert.match(screen, /[^-]icanon\b[\s\S]*[^-]echo\b/);
   });
 
-  it("is left with Ctrl-C at a question, with 130's manners", async () => {
+  it("is left with Ctrl-C at a question, with exit code 130", async () => {
     await using place = await createPlace();
     await using tmux = await startInTmux(place, ["setup"], [60, 24]);
     await tmux.sees(/^>/);

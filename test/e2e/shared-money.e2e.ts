@@ -1,4 +1,4 @@
-/** What keys use, counted over three workers. */
+/** The usage of keys, counted over three workers. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -20,9 +20,9 @@ async function makeKey(place: Place, name: string, flags: readonly string[]): Pr
   return made.stdout.trim();
 }
 
-/** Sends requests side by side, and gives the tokens of those that were answered. */
+/** Sends requests in parallel, and returns the tokens of those that were answered. */
 async function askAll(url: string, token: string): Promise<number[]> {
-  // A connection for each, so that they go to all workers in turns.
+  // A connection for each, so that they go to all workers in turn.
   const headers = { authorization: `Bearer ${token}`, connection: "close" };
   const sent = Array.from({ length: REQUESTS }, async (_, at) => {
     const body = JSON.stringify({ input: `what can you do? ${at}`, store: at % 2 === 0 });
@@ -40,7 +40,7 @@ function sum(tokens: readonly number[]): number {
 }
 
 describe("three workers", { skip: process.platform !== "linux" }, () => {
-  it("book what a key's responses used, once, and keep to its budget together", async () => {
+  it("charge the usage of a key's responses once, and enforce its budget together", async () => {
     await using place = await createPlace();
     const free = await makeKey(place, "free", []);
     const limited = await makeKey(place, "limited", ["--tokens-per-day", String(BUDGET)]);
@@ -49,7 +49,7 @@ describe("three workers", { skip: process.platform !== "linux" }, () => {
       askAll(served.url, free),
       askAll(served.url, limited),
     ]);
-    // What is counted is written at the latest when a worker ends.
+    // Counts are written at the latest when a worker ends.
     served.command.child.kill("SIGTERM");
     await served.command.ended;
     const { stdout } = await place.run(["keys", "list", "--json"]);

@@ -1,4 +1,4 @@
-/** Command lines as a reader of the docs types them: in a shell of a place, with the built `offshoot` on its path. */
+/** Command lines of a reader of the docs: in a shell of a place, with the built `offshoot` on its path. */
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ export interface Typed {
 type Environment = Readonly<Record<string, string>>;
 type Folders = Pick<Place, "home" | "cwd">;
 
-/** `env` comes on top of a path, a home and the wish not to look for servers of the tester's machine. */
+/** `env` is added to a path, a home and the setting that no servers on the tester's machine are looked for. */
 export async function runShell(
   script: string,
   folders: Folders,
@@ -34,7 +34,7 @@ export async function runShell(
   return { code, ...said };
 }
 
-/** The shell leads a process group of its own, so that all it starts can be ended. */
+/** The shell leads a process group of its own, so that all its children can be ended. */
 export async function startShell(
   script: string,
   { home, cwd }: Folders,
@@ -55,7 +55,7 @@ export async function startShell(
   });
 }
 
-/** A program `offshoot`, as an installation would put it on the path; gives its folder. */
+/** A program `offshoot`, like an installation would put it on the path; returns its folder. */
 async function putCommand(home: string): Promise<string> {
   const folder = join(home, "bin");
   await mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** How the SSE form ends when a tool cannot do its work, through the built command. */
+/** The end of the SSE form after a tool has failed, through the built command. */
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ const OWN = `own_tools:
     parameters: { type: object, properties: { x: { type: integer } } }
 `;
 
-/** A run whose first turn calls this; a second one would answer. */
+/** A run whose first turn makes this call; a second one would answer. */
 async function run(call: { name: string; arguments: string }, ...flags: string[]): Promise<Ended> {
   const isSecond = (items: readonly { readonly type: string }[]): boolean =>
     items.some(({ type }) => type === "function_call_output");
@@ -39,7 +39,7 @@ async function run(call: { name: string; arguments: string }, ...flags: string[]
 const BROKEN = { name: "broken", arguments: "{}" };
 
 describe("offshoot run --sse", () => {
-  it("ends with the error of a tool that could not do it", async () => {
+  it("ends with the error of a tool that failed", async () => {
     const { code, stdout } = await run(BROKEN, "--sse");
     assert.equal(code, 1);
     assert.match(
@@ -49,7 +49,7 @@ describe("offshoot run --sse", () => {
     assert.ok(!stdout.includes("response_end"));
   });
 
-  it("goes on after a call that is wrong", async () => {
+  it("continues after a wrong call", async () => {
     for (const call of [
       { name: "nobody", arguments: "{}" },
       { name: "broken", arguments: '{"x":"y"}' },
@@ -61,7 +61,7 @@ describe("offshoot run --sse", () => {
     }
   });
 
-  it("goes on in every other form", async () => {
+  it("continues in every other form", async () => {
     const { code, stdout } = await run(BROKEN);
     assert.deepEqual([code, stdout], [0, "Done.\n"]);
   });

@@ -1,6 +1,6 @@
 /**
- * How much code the built command reads before it does anything. A budget in bytes and not in time: it says the
- * same on every machine. `npm run build` comes first.
+ * How much code the built command reads before it does anything. A limit in bytes and not in time, so that
+ * it is the same on every machine. `npm run build` comes first.
  */
 
 import assert from "node:assert/strict";
@@ -12,8 +12,8 @@ import { CLI } from "./command.ts";
 const FOLDER = dirname(CLI);
 
 /**
- * The chunks that are loaded together, with their limits in kB. A run that talks to a server loads `run`,
- * `network` and one wire. Before a limit is raised, look what can come later by `await import`.
+ * The chunks that are loaded together, with their limits in kB. A run with a model server loads `run`,
+ * `network` and one wire. Before you raise a limit, find what can be loaded later by `await import`.
  */
 const LIMITS: readonly [entry: string, what: string, kB: number][] = [
   ["cli-base.js", "`--version` and the tables of all commands", 75],
@@ -21,7 +21,7 @@ const LIMITS: readonly [entry: string, what: string, kB: number][] = [
   ["cli-network.js", "a run that talks to a server", 295],
 ];
 
-/** Files cost half a millisecond each to find and load. */
+/** Each file costs half a millisecond to find and load. */
 const MOST_FILES = 4;
 
 describe("the built command", () => {
@@ -36,7 +36,7 @@ describe("the built command", () => {
     });
   }
 
-  it("is plain ASCII, which needs no decoding, where every run reads it", () => {
+  it("is plain ASCII, which needs no decoding, in the part that every run reads", () => {
     for (const chunk of [...chunksOf("cli-run.js"), "cli-network.js"]) {
       const other = /[\x80-\xff]/.exec(readFileSync(join(FOLDER, chunk), "latin1"));
       assert.ok(other === null, `${chunk} has another character at ${other?.index}`);
@@ -56,7 +56,7 @@ function chunksOf(entry: string): string[] {
   return [...found];
 }
 
-/** What is loaded later stands in a function: `() => require("./cli-calls.js")`. */
+/** Code that is loaded later is in a function: `() => require("./cli-calls.js")`. */
 function requiredBy(chunk: string): string[] {
   const source = readFileSync(join(FOLDER, chunk), "utf8");
   const found = source.matchAll(/(?<=^|;|[\w$]=)require\([`"']\.\/([^`"']+)[`"']\)/g);

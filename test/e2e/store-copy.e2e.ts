@@ -1,6 +1,6 @@
 /**
- * A team moves from one machine with SQLite to Postgres: `offshoot store copy`, killed on the way, then a server on
- * another machine that goes on with everything, also with the response that was being answered.
+ * A team moves from one machine with SQLite to Postgres: `offshoot store copy`, killed in the middle, then
+ * a server on another machine that continues everything, even a response in progress.
  */
 
 import assert from "node:assert/strict";
@@ -42,13 +42,13 @@ interface Used {
   readonly conversation: string;
   readonly firstItem: string;
   readonly answered: string;
-  /** What a client reads of it as a stream. */
+  /** The events that a client reads as a stream. */
   readonly stream: string;
   readonly compaction: object;
 }
 
 describe(`offshoot store copy${held}`, { skip: POSTGRES_LACK !== undefined }, () => {
-  it("moves all that a server keeps, though it is killed, and another server goes on", async () => {
+  it("moves all data of a server, although it is killed, and another server continues", async () => {
     await using place = await createPlace();
     await using fast = await startSlowUpstream();
     await using slow = await startSlowUpstream();
@@ -75,7 +75,7 @@ describe(`offshoot store copy${held}`, { skip: POSTGRES_LACK !== undefined }, ()
     assert.match(checked.stdout, /^ok: /);
   });
 
-  it("says in one line what is in the way", async () => {
+  it("reports in one line what is in the way", async () => {
     await using place = await createPlace();
     const copy = (to: string, ...more: string[]): Promise<Ended> =>
       place.run(["store", "copy", "--to", to, ...more]);
@@ -99,7 +99,7 @@ describe(`offshoot store copy${held}`, { skip: POSTGRES_LACK !== undefined }, ()
   });
 });
 
-/** Leaves something of every kind behind. The server ends as it should. */
+/** Stores something of every kind. The server ends normally. */
 async function useServer(place: Place, upstream: SlowUpstream): Promise<Used> {
   const made = await place.run(["keys", "create", "team", "--requests-per-day", "100"]);
   const key = made.stdout.trim();
@@ -142,7 +142,7 @@ async function killInTheMiddle(place: Place, slow: SlowUpstream, key: string): P
   return id;
 }
 
-/** Killed before its first row, behind its first batch, and in the middle of the bytes of files. */
+/** Killed before its first row, after its first batch, and in the middle of the bytes of files. */
 async function copyThoughKilled(place: Place, address: string): Promise<void> {
   const env = { OFFSHOOT_STORE_TO: address };
   const args = ["store", "copy"];
@@ -158,7 +158,7 @@ async function copyThoughKilled(place: Place, address: string): Promise<void> {
   await killWhileLocked(place, address, row);
   const { code, stdout, stderr } = await place.run(args, { env });
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /^The copy goes on where it was interrupted\.\n$/);
+  assert.match(stderr, /^The copy continues where it was interrupted\.\n$/);
   const lines = stdout.trimEnd().split("\n");
   assert.match(lines[0] ?? "", /^table +rows +rows copied +sha256 +sha256 of the copy$/);
   assert.match(lines.at(-1) ?? "", /^ok: postgres:.* is a copy of .*runs\.db, \d+ rows\./);
@@ -170,7 +170,7 @@ async function copyThoughKilled(place: Place, address: string): Promise<void> {
   assert.match(again.stderr, /is a finished copy of /);
 }
 
-/** Kills the command where it waits for a lock. */
+/** Kills the command while it waits for a lock. */
 async function killWhileLocked(place: Place, address: string, lock: string): Promise<void> {
   const client = new pg.Client({ connectionString: address });
   await client.connect();
@@ -209,7 +209,7 @@ async function checkServer(ask: Ask, used: Used): Promise<void> {
   const found = (await ask("POST", `${used.store}/search`, { query: "zebra" })).json["data"];
   assert.equal((found as object[]).length, 1);
   const page = await ask("GET", `${used.conversation}/items?order=asc&after=${used.firstItem}`);
-  assert.equal((page.json["data"] as object[]).length, 1, "the cursor goes on");
+  assert.equal((page.json["data"] as object[]).length, 1, "the cursor continues");
   const stream = await ask("GET", `/v1/responses/${used.answered}?stream=true`);
   assert.equal(stream.text, used.stream);
   const chained = { input: "Which?", previous_response_id: used.answered };
@@ -218,7 +218,7 @@ async function checkServer(ask: Ask, used: Used): Promise<void> {
   assert.equal((await ask("POST", "/v1/responses", { input })).status, 200);
 }
 
-/** What the model was told, with this text in it. */
+/** The messages of requests to the model that contain this text. */
 function findMessages({ bodies }: SlowUpstream, text: string): readonly object[] {
   const body = bodies.find((sent) => sent.includes(text)) ?? assert.fail();
   return (JSON.parse(body) as { messages: object[] }).messages;

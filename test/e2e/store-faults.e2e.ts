@@ -1,17 +1,13 @@
 /**
- * A database that cannot be used: whatever is wrong with it is said in one line, with the right exit code, and nothing is
- * made or half made in it. And one that goes wrong while servers use it: requests fail with a typed error, `/readyz`
- * says so, and what was acknowledged is there afterwards.
+ * A database that cannot be used: every problem is reported in one line, with the right exit code, and
+ * nothing is created, not even in part. And one that fails while servers use it: requests fail with a typed
+ * error, `/readyz` reports it, and acknowledged data is there afterwards.
  */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, describe, it, type TestContext } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { checkError, checkEvents } from "../conformance/check.ts";
@@ -21,6 +17,8 @@ import { startPostgresProxy } from "../store/postgres/postgres-proxy.ts";
 import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
 import { createPlace, type Ended } from "./command.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
+import { toNoise, toShift } from "./store-faults/faulty-input.ts";
+import { findMountLack, makeSmall } from "./store-faults/small-disk.ts";
 
 const GIVEN_LACK: Lack = process.env["OFFSHOOT_TEST_POSTGRES"]
   ? "the Postgres is a given one"
@@ -44,12 +42,13 @@ async function run(command: string, address: string): Promise<Ended> {
   return await place.run(COMMANDS[command] ?? [command], { env: { OFFSHOOT_STORE: address } });
 }
 
-/** What a person tries; each says the same. */
+/** Commands that a user tries; each reports the same. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   serve: ["serve", "--port", "0", "-m", "embedded/offline"],
   worker: ["worker", "-m", "embedded/offline"],
   "runs list": ["runs", "list"],
   "keys create": ["keys", "create", "team"],
+  run: ["run", "Hi", "-q", "-m", "embedded/offline"],
 };
 
 async function listen(t: TestContext, listening: Server): Promise<number> {
@@ -74,19 +73,23 @@ async function makeTables(address: string): Promise<void> {
 interface Fault {
   readonly says: RegExp;
   readonly code: number;
-  /** Makes it wrong; gives the address. */
+  /** Creates the fault; returns the address. */
   make(t: TestContext): Promise<string>;
 }
 
-/** Those that are tried with every command; all say what a server says. */
-const EVERYWHERE: ReadonlySet<string> = new Set(["is nobody's", "has older tables"]);
+/** Faults that are tried with more commands than `serve`; all report what a server reports. */
+const EVERYWHERE: Readonly<Record<string, readonly string[]>> = {
+  "does not answer": Object.keys(COMMANDS),
+  "has older tables": Object.keys(COMMANDS),
+  "lets the user write nothing": ["serve", "worker", "keys create", "run"],
+};
 
 const BUSY = 1;
 const USAGE = 2;
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   "is no address": {
-    says: /is no `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
+    says: /is not `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
     code: USAGE,
     make: async () => "postgres://exa mple:port/none",
   },
@@ -103,7 +106,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       return `postgres://offshoot@127.0.0.1:${port}/none`;
     },
   },
-  "is nobody's": {
+  "does not answer": {
     says: /does not answer \(connect ECONNREFUSED/,
     code: BUSY,
     make: async () => "postgres://offshoot@127.0.0.1:1/none",
@@ -126,18 +129,33 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     code: USAGE,
     make: async () => as(await makeSecret(), "secret"),
   },
+  "offers no encryption, which the address asks for": {
+    says: /cannot be used: The server does not support SSL connections\. Check `sslmode`/,
+    code: USAGE,
+    make: async () => `${await newAddress()}&sslmode=require`,
+  },
   "has no such database": {
     says: /cannot be used: database "no_such" does not exist/,
     code: USAGE,
     make: async () => (await newAddress()).replace(/offshoot_test_\w+/, "no_such"),
+  },
+  "has an encoding that lacks letters": {
+    says: /cannot be used: its encoding is LATIN1, which lacks letters\. Make another one: `createdb/,
+    code: USAGE,
+    make: async () => {
+      const address = await newAddress();
+      await query(address, "drop database if exists latin");
+      const rest = "encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0";
+      await query(address, `create database latin ${rest}`);
+      return address.replace(/offshoot_test_\w+/, "latin");
+    },
   },
   "lets the user make no tables": {
     says: /cannot be used: permission denied for database/,
     code: USAGE,
     make: async () => {
       const address = await newAddress();
-      await query(address, "drop role if exists reader");
-      await query(address, "create role reader login");
+      await makeRole(address, "reader");
       return as(address, "reader");
     },
   },
@@ -147,9 +165,20 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     make: async () => {
       const address = await newAddress();
       await makeTables(address);
-      await query(address, "drop role if exists stranger");
-      await query(address, "create role stranger login");
+      await makeRole(address, "stranger");
       return as(address, "stranger");
+    },
+  },
+  "lets the user write nothing": {
+    says: /cannot be used: permission denied for table \w+\. Check the user/,
+    code: USAGE,
+    make: async () => {
+      const address = await newAddress();
+      await makeTables(address);
+      await makeRole(address, "looker");
+      await query(address, "grant usage on schema offshoot to looker");
+      await query(address, "grant select on all tables in schema offshoot to looker");
+      return as(address, "looker");
     },
   },
   "has older tables": {
@@ -181,11 +210,16 @@ async function withVersion(version: string): Promise<string> {
   return address;
 }
 
-/** A user whom the server asks for a password. */
+/** Roles belong to the server, not to one database: several tests use the same one, and it cannot be dropped between them. */
+async function makeRole(address: string, name: string, more = ""): Promise<void> {
+  const create = `create role ${name} login ${more}; exception when duplicate_object then null`;
+  await query(address, `do $$ begin ${create}; end $$`);
+}
+
+/** A user with a password on the server. */
 async function makeSecret(): Promise<string> {
   const address = await newAddress();
-  await query(address, "drop role if exists secret");
-  await query(address, "create role secret login password 'hunter1'");
+  await makeRole(address, "secret", "password 'hunter1'");
   const [row] = await query(address, "show hba_file");
   const rules = "local all secret scram-sha-256' union all select 'local all all trust";
   await query(address, `copy (select '${rules}') to '${String(row?.["hba_file"])}'`);
@@ -199,9 +233,9 @@ async function makeSecret(): Promise<string> {
 
 describe(...possibly("a database that"), () => {
   for (const [name, { says, code, make }] of Object.entries(FAULTS)) {
-    it(`${name} is told in one line`, async (t) => {
+    it(`${name} is reported in one line`, async (t) => {
       const address = await make(t);
-      const commands = EVERYWHERE.has(name) ? Object.keys(COMMANDS) : ["serve"];
+      const commands = EVERYWHERE[name] ?? ["serve"];
       for (const command of commands) {
         const ended = await run(command, address);
         assert.equal(ended.code, code, `${command}: ${ended.stderr}`);
@@ -213,7 +247,14 @@ describe(...possibly("a database that"), () => {
     });
   }
 
-  it("was refused is as it was: nothing is made, nothing half migrated", async (t) => {
+  it("lets the user write nothing is named by doctor", async (t) => {
+    const address = await (FAULTS["lets the user write nothing"] ?? assert.fail()).make(t);
+    const ended = await run("doctor", address);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stdout, /^BAD {2}data .*permission denied for table/m);
+  });
+
+  it("was refused is unchanged: nothing is created, nothing half migrated", async (t) => {
     const address = await (FAULTS["lets the user make no tables"] ?? assert.fail()).make(t);
     await run("serve", address);
     const schemas = "select 1 from pg_namespace where nspname = 'offshoot'";
@@ -230,7 +271,7 @@ describe(...possibly("a server whose database"), () => {
   const ready = async (served: Served): Promise<unknown> =>
     (await served.ask("GET", "/readyz")).body;
 
-  it("is stopped says so, stays up, and has all it acknowledged when that is back", async () => {
+  it("is stopped is reported, the server stays up, and has everything it acknowledged when the database is back", async () => {
     await using own = await startPostgres({ durable: true });
     await using upstream = await startSlowUpstream();
     upstream.finish();
@@ -254,7 +295,7 @@ describe(...possibly("a server whose database"), () => {
     assert.deepEqual((await served.ask("GET", `/v1/responses/${kept.id}`)).body, kept);
   });
 
-  it("tells nobody what others write (a pooler) is looked at instead", async () => {
+  it("sends no notifications (a pooler) is polled instead", async () => {
     await using upstream = await startSlowUpstream();
     const address = await newAddress();
     await using pooler = await startPostgresProxy(address, { isDeaf: true });
@@ -272,7 +313,7 @@ describe(...possibly("a server whose database"), () => {
     assert.deepEqual(await ready(second), { status: "ready" });
   });
 
-  it("has another time than the server takes nothing from servers that live", async (t) => {
+  it("has another time than the server takes no runs from living servers", async (t) => {
     await using upstream = await startSlowUpstream();
     const env = { OFFSHOOT_STORE: await newAddress() };
     const shift = (hours: number) => ({ ...env, NODE_OPTIONS: `--import=${toShift(hours)}` });
@@ -284,7 +325,16 @@ describe(...possibly("a server whose database"), () => {
     await untilTrue(() => upstream.open === 1, "it is being answered");
     const lost = await doomed.create({ input: "Hi", background: true });
     await untilTrue(() => upstream.open === 2, "both are being answered");
-    assert.ok(Math.abs(living.created_at - lost.created_at) > 4 * 3600, "the clocks differ");
+    assert.ok(Math.abs(living.created_at - lost.created_at) < 600, "all go by the database's");
+    const notice = /^the clock of this machine is 5 hours (ahead of|behind) that of the database/;
+    for (const [served, side] of [
+      [ahead, "ahead of"],
+      [behind, "behind"],
+    ] as const) {
+      const { notice: told } = (await ready(served)) as { notice: string };
+      assert.equal(notice.exec(told)?.[1], side);
+      assert.match(served.command.stderr, /offshoot: the clock of this machine is 5 hours /);
+    }
     await doomed[Symbol.asyncDispose]();
     await untilTrue(() => upstream.requests === 3, "the one that died is taken over");
     upstream.finish();
@@ -298,11 +348,31 @@ describe(...possibly("a server whose database"), () => {
       }
     }
     assert.equal(upstream.requests, 3, "the living one was left alone");
-    t.diagnostic("clocks five hours ahead and behind");
+    t.diagnostic("clocks five hours fast and slow");
+  });
+
+  it("has another time than the server keeps what that server would have removed", async () => {
+    await using upstream = await startSlowUpstream();
+    upstream.finish();
+    const env = { OFFSHOOT_STORE: await newAddress() };
+    const args = slowModel(upstream);
+    await using right = await serve({ args, env });
+    const kept = await right.create({ input: "Hi" });
+    const late = await right.create({ input: "Hi" });
+    const sql = `update offshoot.things set expires_at_ms = 1 where id = '${late.id}'`;
+    await query(env.OFFSHOOT_STORE, sql);
+    const shifted = { ...env, NODE_OPTIONS: `--import=${toShift(24 * 400)}` };
+    await using ahead = await serve({ args, env: shifted });
+    const status = async (id: string): Promise<number> =>
+      (await right.ask("GET", `/v1/responses/${id}`)).status;
+    await untilTrue(async () => (await status(late.id)) === 404, "what has expired is removed");
+    assert.equal(await status(kept.id), 200);
+    const made = await ahead.create({ input: "Hi" });
+    assert.ok(Math.abs(made.created_at - kept.created_at) < 600);
   });
 
   it(...small("is full says so, loses nothing, and goes on when there is room"), async (t) => {
-    const { address, grow } = await makeSmall(t);
+    const { address, grow } = await makeSmall(server ?? assert.fail(), t);
     await using upstream = await startSlowUpstream();
     upstream.finish();
     const env = { OFFSHOOT_STORE: address };
@@ -326,61 +396,3 @@ describe(...possibly("a server whose database"), () => {
     await untilTrue(async () => (await served.ask("GET", "/readyz")).status === 200, "ready");
   });
 });
-
-/** A module that a process loads first, after which its wall clock is off. */
-function toShift(hours: number): string {
-  const code = `const off = ${hours} * 3600000; const now = Date.now; const Real = Date;
-    globalThis.Date = class extends Real {
-      constructor(...given) { if (given.length === 0) super(now() + off); else super(...given); }
-      static now() { return now() + off; }
-    };`;
-  return `data:text/javascript,${encodeURIComponent(code)}`;
-}
-
-/** Text that does not get smaller. */
-function toNoise(length: number): string {
-  let text = "";
-  for (let state = 1; text.length < length; ) {
-    state = Math.imul(state, 48_271) % 2_147_483_647;
-    text += Math.abs(state).toString(36);
-  }
-  return text;
-}
-
-const SMALL = "40m";
-
-/** Why no disk of a small size can be had here. */
-async function findMountLack(): Promise<Lack> {
-  const folder = await mkdtemp(join(tmpdir(), "offshoot-mount-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "none", folder], { stdio: "ignore" });
-    execFileSync("umount", [folder]);
-    return undefined;
-  } catch {
-    return "no disk can be mounted";
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** A database on a disk of its own, which can be made larger. */
-async function makeSmall(t: TestContext): Promise<{ address: string; grow(): void }> {
-  const folder = await mkdtemp(join(tmpdir(), "offshoot-small-"));
-  await chmod(folder, 0o777);
-  const mount = (options: string): void =>
-    void execFileSync("mount", ["-t", "tmpfs", "-o", options, "none", folder]);
-  // Postgres of root's tests runs as nobody.
-  mount(`size=${SMALL},uid=65534,gid=65534,mode=700`);
-  const address = await newAddress();
-  const name = new URL(address).pathname.slice(1);
-  t.after(async () => {
-    await query(await newAddress(), `drop database ${name} with (force)`);
-    await query(await newAddress(), "drop tablespace small");
-    execFileSync("umount", [folder]);
-    await rm(folder, { recursive: true, force: true });
-  });
-  const other = await newAddress();
-  await query(other, `create tablespace small location '${folder}'`);
-  await query(other, `alter database ${name} set tablespace small`);
-  return { address, grow: () => mount("remount,size=400m") };
-}

@@ -1,6 +1,6 @@
 /**
- * `offshoot subagent` as any program starts it: from a shell script, with ten fields and nothing else,
- * over every provider; and whatever fails, on its exit code.
+ * `offshoot subagent` in the way in which any program starts it: from a shell script, with only ten fields,
+ * over every provider; and every failure, by its exit code.
  */
 
 import assert from "node:assert/strict";
@@ -52,7 +52,7 @@ interface Frame {
   readonly delta: string;
 }
 
-/** Every frame of a stream that is nothing but frames. */
+/** Every frame of a stream that consists only of frames. */
 function framesOf(stdout: string): Frame[] {
   assert.match(stdout, /^(event: \w+\ndata: [^\n]*\n\n)*$/);
   const frames: Frame[] = [];
@@ -75,7 +75,7 @@ const textOf = (stdout: string): string =>
 const send = (place: Place, payload: JsonObject, env = {}): Promise<Ended> =>
   place.run(["subagent"], { input: JSON.stringify(payload), env: { ...FAST, ...env } });
 
-/** A script of two lines, as somebody writes one who knows only the payload. */
+/** A script of two lines, by an author who knows only the payload. */
 async function runScript(
   place: Place,
   payload: JsonObject,
@@ -143,12 +143,12 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 describe("the runner from a shell script", { concurrency: 2 }, () => {
-  it("is tried over every provider there is", () => {
+  it("is tried over every provider", () => {
     const others = ["embedded", "vertexai-gemini"];
     assert.deepEqual([...Object.keys(ROWS), ...others].sort(), Object.keys(PROVIDERS).sort());
   });
 
-  it("speaks vertexai-gemini, to a server that knows no such place", async () => {
+  it("speaks vertexai-gemini, to a server without such an address", async () => {
     await using place = await createPlace();
     await using upstream = await startGeminiUpstream();
     const fields = { provider: "vertexai-gemini", model: "gemini-3.8-flash", url: upstream.url };
@@ -187,7 +187,7 @@ describe("the runner from a shell script", { concurrency: 2 }, () => {
     assert.ok(framesOf(stdout).some(({ event }) => event === "tool_result"));
   });
 
-  it("keeps no record where none is asked for", async () => {
+  it("keeps no record if none is requested", async () => {
     await using place = await createPlace();
     await runScript(place, tenFields({ provider: "embedded", api_key_name: null }), {});
     assert.deepEqual(await place.runIds(), []);
@@ -201,7 +201,7 @@ describe("what the runner refuses", { concurrency: 2 }, () => {
       JSON.stringify(tenFields({ tool_subset: ["zebra", "bash_read", "ant"] })),
       /^offshoot: Unknown tool names: ant, zebra\n$/,
     ],
-    ["what is no JSON", "model=x", /^offshoot: The payload is not JSON[^\n]+\n$/],
+    ["text that is not JSON", "model=x", /^offshoot: The payload is not JSON[^\n]+\n$/],
     ["nothing", "", /^offshoot: Standard input is empty[^\n]+\n$/],
     [
       "a payload without a model",
@@ -224,12 +224,12 @@ describe("what the runner refuses", { concurrency: 2 }, () => {
       /^offshoot: The variable `NO_KEY` is not set[^\n]+\n$/,
     ],
     [
-      "a grant that nobody signed",
+      "an unsigned grant",
       JSON.stringify(tenFields({ grant: [] })),
       /^offshoot: The grant has no signature[^\n]+\n$/,
     ],
     [
-      "a grant that somebody else signed",
+      "a grant with another signature",
       JSON.stringify(tenFields({ grant: [{ tools: [] }], signature: "00".repeat(32) })),
       /^offshoot: The grant's signature does not fit[^\n]+\n$/,
     ],
@@ -246,7 +246,7 @@ describe("what the runner refuses", { concurrency: 2 }, () => {
 });
 
 describe("a runner whose run fails", { concurrency: 2 }, () => {
-  it("leaves with another code than 0 when the key is refused, and says why in the stream", async () => {
+  it("exits with another code than 0 if the key is refused, with the reason in the stream", async () => {
     await using place = await createPlace();
     await using upstream = await startChatUpstream({ key: "another-key" });
     const { code, stdout, stderr } = await send(place, tenFields({ url: upstream.url }));
@@ -273,9 +273,9 @@ describe("a runner whose run fails", { concurrency: 2 }, () => {
     assert.ok(!framesOf(stdout).some(({ event }) => event === "response_end"));
   });
 
-  it("ends at its time limit when the server hangs", async () => {
+  it("ends at its time limit if the server hangs", async () => {
     await using place = await createPlace();
-    // What is said before must come within the limit, too.
+    // The text so far must come within the limit, too.
     await withGrowingLimit(500, async (limitMs) => {
       await using upstream = await startChatUpstream({ engine: script(reply.silence("So far")) });
       const payload = tenFields({ url: upstream.url, timeout_ms: limitMs });
@@ -287,7 +287,7 @@ describe("a runner whose run fails", { concurrency: 2 }, () => {
     });
   });
 
-  it("stops at its turns with the code for that", async () => {
+  it("stops at its limit of turns with the code for that", async () => {
     await using place = await createPlace({ "a.txt": "a" });
     const call = reply.calls([{ name: "read", arguments: { path: "a.txt" } }]);
     await using upstream = await startChatUpstream({ engine: respond(() => call) });
@@ -323,7 +323,7 @@ describe("what a runner streams", () => {
     assert.equal(ends.length, 1);
   });
 
-  it("ends with its report where it is asked for one", async () => {
+  it("ends with its report if one is requested", async () => {
     await using place = await createPlace();
     await using upstream = await startChatUpstream({ engine: script(reply.text("Hi.")) });
     const { stdout } = await send(place, tenFields({ url: upstream.url, report: true }));
@@ -332,7 +332,7 @@ describe("what a runner streams", () => {
     assert.deepEqual([type, ending, output_text, spent.turns], ["run_end", "completed", "Hi.", 1]);
   });
 
-  it("asks nobody: what would be asked about is refused", async () => {
+  it("has no user to ask: calls that need approval are refused", async () => {
     await using place = await createPlace();
     const write = reply.calls([{ name: "write", arguments: { path: "a.txt", content: "a" } }]);
     await using upstream = await startChatUpstream({ engine: script(write, reply.text("No.")) });

@@ -36,7 +36,9 @@ async function openStage(): Promise<Stage> {
   const run: Stage["run"] = (env) =>
     place.run(["run", ...model, "--tools", "subagent", "delegate it"], { env });
   return {
-    ...{ place, upstream, run },
+    place,
+    upstream,
+    run,
     async [Symbol.asyncDispose]() {
       await upstream.close();
       await place[Symbol.asyncDispose]();
@@ -65,7 +67,7 @@ describe("the log of subagents, of the built command", () => {
     );
   });
 
-  it("is silent where telemetry is switched off, and nothing is sent then", async () => {
+  it("is silent if telemetry is switched off, and nothing is sent then", async () => {
     await using stage = await openStage();
     await using collector = await startCollector();
     const off = { OFFSHOOT_AGENT_SUBAGENT_TELEMETRY_ENABLED: "false" };
@@ -81,7 +83,7 @@ describe("the log of subagents, of the built command", () => {
 });
 
 describe("OpenTelemetry of the built command", () => {
-  it("sends the whole tree below the trace it was started in", async () => {
+  it("sends the whole tree below the trace in which it was started", async () => {
     await using stage = await openStage();
     await using collector = await startCollector();
     const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -119,7 +121,7 @@ describe("OpenTelemetry of the built command", () => {
     ["is always busy", 503],
     ["never answers", undefined],
   ] as const) {
-    it(`changes nothing of a run when the collector ${what}`, async () => {
+    it(`does not affect a run if the collector ${what}`, async () => {
       await using stage = await openStage();
       await using collector = await startCollector(() => answer);
       const plain = await stage.run({});
@@ -129,7 +131,7 @@ describe("OpenTelemetry of the built command", () => {
     });
   }
 
-  it("ends the span of a killed run where it is resumed", async () => {
+  it("ends the span of a killed run when it is resumed", async () => {
     await using place = await createPlace();
     await using collector = await startCollector();
     const replies = [reply.silence("Let me "), reply.text("done")];
@@ -151,7 +153,7 @@ describe("OpenTelemetry of the built command", () => {
     assert.equal(collector.spans().filter(({ name }) => name === "chat test").length, 1);
   });
 
-  it("does not hold a run up when there is no collector", async () => {
+  it("does not delay a run if there is no collector", async () => {
     await using stage = await openStage();
     const gone = await startCollector();
     await gone[Symbol.asyncDispose]();

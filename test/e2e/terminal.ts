@@ -1,4 +1,4 @@
-/** The built command on a terminal of its own, made by `script` of util-linux, with somebody typing. */
+/** The built command on a terminal of its own, made by `script` of util-linux, with typed input. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -7,18 +7,23 @@ import { lateMessage, PATIENCE_MS } from "../patience.ts";
 import { CLI, type Place } from "./command.ts";
 
 export interface OnTerminal {
-  /** Everything that is on the screen. */
+  /** Everything on the screen. */
   readonly screen: string;
-  /** Resolves when the screen shows the text behind what was waited for before. */
+  /** Resolves when the screen shows the text after the text that was waited for before. */
   shows(text: string): Promise<void>;
   type(keys: string): void;
+  /** Kills the command. */
+  end(): void;
   readonly ended: Promise<number | null>;
 }
 
 export interface TerminalSetup {
-  readonly columns: number;
-  readonly rows: number;
-  /** What the shell does when the command is over; the exit code stays the command's. */
+  /** The size; that of `script` if it is missing. */
+  readonly columns?: number;
+  readonly rows?: number;
+  /** More variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the shell does after the command; the exit code stays the command's. */
   readonly after?: string;
   /** What is started in place of the command. It finds the command's line in `COMMAND_LINE`. */
   readonly shell?: string;
@@ -43,6 +48,7 @@ export function startOnTerminal(
       OFFSHOOT_PROBE_LOCAL: "false",
       SHELL: "/bin/sh",
       COMMAND_LINE: line,
+      ...setup?.env,
     },
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -74,6 +80,7 @@ export function startOnTerminal(
       seen = screen.indexOf(text, seen) + text.length;
     },
     type: (keys) => void child.stdin.write(keys),
+    end: () => void child.kill("SIGKILL"),
     ended,
   };
 }
@@ -81,8 +88,9 @@ export function startOnTerminal(
 function toShellLine(line: string, setup: TerminalSetup | undefined): string {
   if (!setup) return line;
   const { columns, rows, after, shell = line } = setup;
+  if (columns === undefined) return line;
   const size = `stty cols ${columns} rows ${rows}`;
   if (after === undefined) return `${size}; ${shell}`;
-  // Ctrl-C is for the shell, too: it must live to do what comes after.
+  // The shell gets Ctrl-C, too: it must survive to run what comes after.
   return `${size}; trap : INT; ${shell}; code=$?; ${after}; exit $code`;
 }

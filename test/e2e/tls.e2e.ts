@@ -1,4 +1,7 @@
-/** The built command over HTTPS: trusted by the variable that names the authority, refused without. */
+/**
+ * The built command over HTTPS: the server is trusted by the variable that names its authority, and refused
+ * without it.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -51,7 +54,7 @@ describe("HTTPS", () => {
     });
   }
 
-  it("refuses an authority that nobody named, in one line", async () => {
+  it("refuses an unknown authority, in one line", async () => {
     await using server = await startServer();
     const ended = await run(server.url, {});
     assert.match(

@@ -13,29 +13,32 @@ const run = promisify(execFile);
 export interface Tmux extends AsyncDisposable {
   /** Keys by tmux's names (`Enter`, `C-c`), anything else as text. */
   type(...keys: readonly string[]): Promise<void>;
-  /** As a terminal pastes: bracketed. */
+  /** Like a terminal pastes: bracketed. */
   paste(text: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** Every line, the scrollback's first, without blanks at their ends. */
+  /** Every line, the scrollback's first, without spaces at their ends. */
   read(): Promise<string[]>;
-  /** The same, with lines that the terminal has broken as one. */
+  /** The same, with wrapped lines joined. */
   readWhole(): Promise<string[]>;
-  /** Resolves when a line is like that. */
+  /** Resolves when a line matches. */
   sees(pattern: RegExp): Promise<void>;
   cursor(): Promise<{ readonly column: number; readonly row: number }>;
-  /** The modes of the terminal, as `stty -a` tells them. */
+  /** The modes of the terminal, from `stty -a`. */
   modes(): Promise<string>;
   /** Sends the command a signal. */
   kill(signal: string): Promise<void>;
-  /** What the command has written to the terminal, from shortly after its start on. */
+  /** What the command has written to the terminal since shortly after its start. */
   bytes(): Promise<string>;
-  /** Closes the terminal, as a window is closed. Resolves when the command has ended. */
+  /** Closes the terminal, like a window is closed. Resolves when the command has ended. */
   close(): Promise<void>;
 }
 
 interface TmuxOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** As a shell starts it that knows jobs: one that Ctrl-Z has stopped goes on after a line is typed. */
+  /**
+   * Started like by a shell with job control: a job that Ctrl-Z has stopped continues after a line is
+   * typed.
+   */
   readonly isJob?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A tree of runs survives `kill -9` of its process at any moment. Counted where it counts: at the
- * model's server, against what the journals held when each process began.
+ * A tree of runs survives `kill -9` of its process at any moment. Calls are counted at the model's server,
+ * and compared with the journals' contents when each process began.
  */
 
 import assert from "node:assert/strict";
@@ -29,12 +29,12 @@ import { countKills } from "./kills.ts";
 const KILLS = countKills(24);
 const WORKER = fileURLToPath(new URL("./fixtures/tree-worker.js", import.meta.url));
 
-/** Below the root: three side by side, and one with one below it. Each leaf reads a value. */
+/** Below the root: three in parallel, and one with one below it. Each leaf reads a value. */
 const VALUES = { a: 1, b: 2, c: 3, leaf: 4 };
 const LABELS = ["a", "b", "c", "leaf", "nest"];
-/** Two of each: the work or the delegating, and the finding. And the report that `nest` is asked for. */
+/** Two of each: the work or the delegation, and the result. And the report that `nest` is asked for. */
 const CALLS = 2 + 2 * LABELS.length + 1;
-/** Most model calls that one kill can cut. */
+/** The most model calls that one kill can interrupt. */
 const SIDE_BY_SIDE = 4;
 
 it(`finishes trees whose processes are killed ${KILLS} times`, async () => {
@@ -55,7 +55,7 @@ it(`finishes trees whose processes are killed ${KILLS} times`, async () => {
 });
 
 interface Served {
-  /** Kills at most so often; returns how often. */
+  /** Kills at most that often; returns how often. */
   runToItsEnd(mostKills: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ async function startServed(path: string, root: string, random: () => number): Pr
   async function live(canKill: boolean): Promise<"killed" | "ended"> {
     const worker = spawn(process.execPath, [WORKER, path, upstream.url, root], {
       stdio: ["ignore", "ignore", "inherit"],
-      // A group of its own: whatever it leaves behind is found by it.
+      // A group of its own, by which all its remaining processes are found.
       detached: true,
     });
     const closed = once(worker, "close");
@@ -114,7 +114,7 @@ async function startServed(path: string, root: string, random: () => number): Pr
   };
 }
 
-/** Delegates at the root and at `nest`, reads at the leaves, and adds up what came back. */
+/** Delegates at the root and at `nest`, reads at the leaves, and adds up the results. */
 function createAdder(random: () => number, tell: (key: string) => void): ScriptEngine {
   const makeId = createCountingIds();
   return async function* (request, { signal }) {
@@ -130,7 +130,7 @@ function labelOf({ items }: ModelRequest): string {
   return first?.type === "message" ? dropReportWish(String(first.content)) : "";
 }
 
-/** A turn leaves a message or calls, and calls leave outputs; the report is asked for by a user. */
+/** A turn leaves a message or calls, and calls leave outputs; a user message asks for the report. */
 function turnOf({ items }: ModelRequest): number {
   const asked = items.filter((item) => item.type === "message" && item.role === "user");
   if (asked.length > 1) return 3;
@@ -161,7 +161,7 @@ function sumOf({ items }: ModelRequest): number {
   return [...found].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-/** The model calls that the journals hold. */
+/** The model calls in the journals. */
 async function readFinished(path: string): Promise<Set<string>> {
   const store = await openSqliteStore(path);
   const finished = new Set<string>();
@@ -200,13 +200,13 @@ async function checkTree(path: string, kills: number): Promise<void> {
   await store.close();
 }
 
-/** What the tree says of a run is what the run says of itself, however often it was interrupted. */
+/** The tree reports the same about a run as the run itself, however often it was interrupted. */
 async function checkFigures(store: Store, run: RunRecord, end: RunEnd): Promise<void> {
   const { turns, tool_calls, usage } = await readTree(store, run.id);
   assert.deepEqual([turns, tool_calls, usage], [end.turns, end.tool_calls, end.usage], run.id);
 }
 
-/** It comes to the same from its record, and nothing is sent. */
+/** A replay from its record has the same result, and sends nothing. */
 async function checkReplay(path: string, asked: readonly string[]): Promise<void> {
   const before = asked.length;
   const store = await openSqliteStore(path);
@@ -222,7 +222,7 @@ async function checkReplay(path: string, asked: readonly string[]): Promise<void
   }
 }
 
-/** Numbers without gaps, and one ending, which is the last thing said. */
+/** Numbers without gaps, and one ending, which is the last event. */
 function checkLog(run: RunRecord, log: readonly LoggedEvent[]): RunEnd {
   assert.deepEqual([run.status, run.ending, run.next_seq], ["ended", "completed", log.length]);
   assert.deepEqual(
@@ -236,7 +236,7 @@ function checkLog(run: RunRecord, log: readonly LoggedEvent[]): RunEnd {
   return last;
 }
 
-/** A parent that is gone on with may be told of an ending again; never by one process twice. */
+/** A resumed parent may get an ending again, but never twice from one process. */
 function checkChildren(run: RunRecord, log: readonly LoggedEvent[], runs: readonly RunRecord[]) {
   const children = runs.filter(({ parent_id }) => parent_id === run.id).map(({ id }) => id);
   const told = new Set<string>();

@@ -1,4 +1,4 @@
-/** A tree of agents as a person sees it: while it runs, and afterwards from the record. */
+/** A tree of agents as a user sees it: while it runs, and afterwards from the record. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,7 +11,7 @@ import { CHAT, runAt } from "./wires.ts";
 
 const LABELS = ["src", "test", "docs"];
 
-/** A parent that asks three children side by side, each of which reads a file and reports. */
+/** A parent that asks three parallel children, each of which reads a file and reports. */
 function counting(): Script {
   const lastAsked = ({ items }: ModelRequest): string => {
     const last = items.findLast((item) => item.type === "message" && item.role === "user");
@@ -81,7 +81,7 @@ describe("a tree while it runs", () => {
     assert.deepEqual([last.type, last.parent_id], ["run_end", null]);
   });
 
-  it("adds up with its children as one JSON document", async () => {
+  it("adds up its children as one JSON document", async () => {
     await using place = await createPlace({ "a.txt": "1\n" });
     const { turns, usage, total } = JSON.parse((await run(place, "--output", "json")).stdout);
     assert.deepEqual([turns, total.runs, total.turns, total.unfinished], [2, 4, 8, 0]);
@@ -106,7 +106,7 @@ describe("a tree while it runs", () => {
 });
 
 describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
-  it("make way for a question, and come back behind its answer", async () => {
+  it("makes way for a question, and comes back after its answer", async () => {
     await using place = await createPlace();
     const write = [{ name: "write", arguments: '{"path":"b.txt","content":"x"}' }];
     const order = [{ name: "subagent", arguments: '{"label":"w","task_prompt":"Write it."}' }];
@@ -125,7 +125,7 @@ describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
     assert.equal(await terminal.ended, 0, terminal.screen);
   });
 
-  it("show one question where its answer is for the whole tree", async () => {
+  it("shows one question if its answer is for the whole tree", async () => {
     await using place = await createPlace();
     const toWrite = (label: string) => JSON.stringify({ path: `${label}.txt`, content: "x" });
     const orders = LABELS.map((label) => ({

@@ -1,6 +1,6 @@
 /**
- * Two terminals, as a person has them: one runs a tree of three subagents, in the other one subagent is stopped,
- * another is told something, and the call of the third is approved. The first shows all of it.
+ * Two terminals of one user: one runs a tree of three subagents; in the other, one subagent is stopped,
+ * another gets a message, and the call of the third is approved. The first shows all of it.
  */
 
 import assert from "node:assert/strict";
@@ -64,14 +64,17 @@ function createModel(): { readonly engine: ScriptEngine; release(): void } {
 interface Terminals extends AsyncDisposable {
   /** Types a line into one of them. */
   type(name: string, line: string): Promise<void>;
-  /** Waits until its screen, or what has left it upwards, has the text. */
+  /** Waits until its screen, or its scrollback, has the text. */
   sees(name: string, text: RegExp): Promise<string>;
 }
 
 async function openTerminals({ home, cwd }: Place, ...names: string[]): Promise<Terminals> {
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: home, LC_ALL: "C.UTF-8" },
-    ...{ OFFSHOOT_PROBE_LOCAL: "false", PS1: "$ " },
+    PATH: process.env["PATH"],
+    HOME: home,
+    LC_ALL: "C.UTF-8",
+    OFFSHOOT_PROBE_LOCAL: "false",
+    PS1: "$ ",
   };
   const tmux = async (...words: readonly string[]): Promise<string> =>
     (await run("tmux", ["-S", `${home}/tmux`, "-f", "/dev/null", ...words], { env })).stdout;
@@ -114,7 +117,7 @@ describe(...unless(programLack("tmux"))("two terminals in tmux (needs tmux)"), (
     await sees("runs", /write/);
 
     await type("controls", toLine(["runs", "cancel", "last/stopped-1.0"]));
-    await sees("controls", /stopped-1\.0 has ended: cancelled; run_\w+ goes on/);
+    await sees("controls", /stopped-1\.0 has ended: cancelled; run_\w+ continues/);
     await type("controls", toLine(["runs", "steer", "last/steered-1.1", "Look at b"]));
     await sees("controls", /left for run_\w+\/steered-1\.1: it reads it before its next/);
     await type("controls", toLine(["runs", "waiting"]));

@@ -1,4 +1,4 @@
-/** Undo as a user has it: `offshoot undo` over a real shell, and `/rewind` of a chat in tmux with its files. */
+/** Undo for users: `offshoot undo` after a real shell, and `/rewind` of a chat in tmux with its files. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -16,7 +16,7 @@ const OLD = "one\ntwo\nthree\n";
 const NEW = "one\nTWO\nthree\n";
 
 describe("offshoot undo", () => {
-  it("takes back what a command did, refuses where the user changed it, and takes that back", async () => {
+  it("undoes a command's changes, refuses if the user changed a file, and undoes the undo", async () => {
     await using place = await createPlace({ "a.txt": OLD, "sub/b.txt": "b\n" });
     const read = (path: string): Promise<string> => readFile(join(place.cwd, path), "utf8");
     const command = "echo more >> a.txt; rm sub/b.txt; mkdir made; echo c > made/c.txt";
@@ -51,7 +51,7 @@ describe("offshoot undo", () => {
 });
 
 describe(...held("/rewind in tmux (needs tmux)"), () => {
-  it("restores conversation and files together, and asks where the user changed a file", async () => {
+  it("restores conversation and files together, and asks if the user changed a file", async () => {
     await using place = await createChatPlace({ "a.txt": OLD });
     const file = join(place.place.cwd, "a.txt");
     await using tmux = await startInTmux(place.place, place.args, [100, 40]);
@@ -80,7 +80,7 @@ describe(...held("/rewind in tmux (needs tmux)"), () => {
     await tmux.sees(/^Not rewound, and nothing was changed:$/);
     await tmux.sees(/^a\.txt was changed since$/);
     assert.equal(await readFile(file, "utf8"), "mine\n");
-    await tmux.sees(/^> Rewind the conversation alone/);
+    await tmux.sees(/^> Rewind only the conversation/);
     await tmux.type("Up");
     await tmux.sees(/^> Restore the files anyway/);
     await tmux.type("Enter");

@@ -1,9 +1,9 @@
-/** What a process holds while it works, as Linux tells: memory, open files, children that nobody has waited for. */
+/** What a process uses while it works, from Linux: memory, open files, zombie children. */
 
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Held {
-  /** Most of each that was seen. */
+  /** The highest value of each that was seen. */
   readonly megabytes: number;
   readonly files: number;
   readonly children: number;
@@ -11,7 +11,7 @@ export interface Held {
 }
 
 export interface WatchedProcess {
-  /** Looks once. A process that is gone holds nothing. */
+  /** Reads the values once. A process that is gone uses nothing. */
   look(pid: number): void;
   readonly most: Held;
 }

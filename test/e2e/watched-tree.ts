@@ -1,6 +1,6 @@
 /**
- * A tree that stands still to be looked at: 24 subagents, eight at once, on a terminal of a given width. Two
- * have completed, one has failed, eight work and thirteen wait, until the test lets them go on.
+ * A tree that stands still for inspection: 24 subagents, eight at once, on a terminal of a given width. Two
+ * have completed, one has failed, eight work and thirteen wait, until the test lets them continue.
  */
 
 import assert from "node:assert/strict";
@@ -22,11 +22,11 @@ export interface WatchedTree extends AsyncDisposable {
   readonly terminal: OnTerminal;
   /** The screen as it is now. */
   read(): TerminalScreen;
-  /** Resolves when a line of the screen is like that. */
+  /** Resolves when a line of the screen matches. */
   sees(pattern: RegExp): Promise<void>;
   /** Lets these subagents, or all, answer. */
   release(...parts: readonly string[]): void;
-  /** Brings the tree to where it stands still. */
+  /** Brings the tree to the state in which it stands still. */
   settle(): Promise<void>;
 }
 
@@ -49,11 +49,11 @@ interface Watching {
   readonly rows: number;
   /** What the shell does when the run is over. */
   readonly after?: string;
-  /** In place of starting the run: for a shell that somebody types into. */
+  /** In place of starting the run: for a shell with typed input. */
   readonly shell?: string;
 }
 
-/** The tree before it is started anywhere. */
+/** The tree before it is started. */
 export interface HeldTree extends AsyncDisposable {
   readonly place: Place;
   readonly args: readonly string[];
@@ -66,11 +66,13 @@ export async function prepareTree(): Promise<HeldTree> {
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), PRICES);
   const model = createHeldModel();
   const upstream = await CHAT.start({ engine: model.engine });
-  // Without the base prompt: the folder in it would make other numbers of tokens elsewhere.
+  // Without the base prompt: the folder in it would change the numbers of tokens.
   const alone = [...runAt(upstream, CHAT, "go"), "--bare"];
   const args = [...alone, "--tools", "read,subagent", "--max-cost", "1"];
   return {
-    ...{ place, args, release: model.release },
+    place,
+    args,
+    release: model.release,
     async [Symbol.asyncDispose]() {
       model.release(...PARTS);
       await upstream[Symbol.asyncDispose]();
@@ -102,7 +104,11 @@ export async function watchTree({ columns, rows, ...more }: Watching): Promise<W
   };
   const sees = (pattern: RegExp): Promise<void> => counts(pattern, 1);
   return {
-    ...{ place, terminal, read, sees, release },
+    place,
+    terminal,
+    read,
+    sees,
+    release,
     async settle() {
       await counts(WORKING, 8);
       for (const [at, part] of ["01", "02", FAILING].entries()) {
@@ -120,7 +126,7 @@ interface HeldModel {
   release(...parts: readonly string[]): void;
 }
 
-/** The root asks for all parts at once. Each reads a file, and answers when it is let. */
+/** The root starts all parts at once. Each reads a file, and answers when it is released. */
 function createHeldModel(): HeldModel {
   const { makeId } = script();
   const free = new Set<string>();
@@ -156,7 +162,8 @@ function createHeldModel(): HeldModel {
 }
 
 /** A subagent that has read its file, and one that has ended. */
-const [WORKING, ENDED] = [/^[├└] ● .*12[.,]4/, /^[✓✗] /];
+const WORKING = /^[├└] ● .*12[.,]4/;
+const ENDED = /^[✓✗] /;
 const READ = { name: "read", arguments: '{"path":"a.txt"}' };
 
 function firstAsked({ items }: ModelRequest): string {

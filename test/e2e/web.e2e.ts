@@ -1,4 +1,4 @@
-/** The web tools of the built command: a page of one's own network by leave alone, no other. */
+/** The web tools of the built command: a page of the user's own network only with permission. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -47,7 +47,7 @@ interface Attempt {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** One call of a tool: what the model is told of it, and what the record says. */
+/** One call of a tool: the result for the model, and the record. */
 async function attempt({ tool, url, env = {} }: Attempt) {
   await using place = await createPlace();
   const engine = script(
@@ -108,7 +108,7 @@ describe("the web tools", () => {
     assert.match(told, /Error scraping URL: The address is not allowed: 127\.0\.0\.2 /);
   });
 
-  it("are not led through a proxy that the environment names", async () => {
+  it("do not use a proxy that the environment names", async () => {
     await using site = await startSite();
     const host = `127.0.0.1:${site.port}`;
     const env = {

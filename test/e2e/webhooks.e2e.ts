@@ -1,4 +1,4 @@
-/** Webhooks of the built server: told once, though its processes are killed at any moment. */
+/** Webhooks of the built server: sent once, although its processes are killed at any moment. */
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -22,7 +22,7 @@ async function configure(place: Place, { host }: Pick<Receiver, "host">): Promis
   );
 }
 
-/** `kill -9` of all processes of a server, as a machine that loses power does. */
+/** `kill -9` of all processes of a server, like a power failure. */
 async function killAll({ command }: Served): Promise<void> {
   const { pid } = command.child;
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
@@ -37,7 +37,7 @@ function idsOf(receiver: Receiver): string[] {
 }
 
 describe("webhooks of three workers", { skip: process.platform !== "linux" }, () => {
-  it("tell of each response once", async () => {
+  it("report each response once", async () => {
     await using receiver = await startReceiver();
     await using place = await createPlace();
     await configure(place, receiver);
@@ -50,7 +50,7 @@ describe("webhooks of three workers", { skip: process.platform !== "linux" }, ()
     assert.deepEqual(idsOf(receiver).sort(), [...ids].sort());
   });
 
-  it("are sent again after a kill while they were on their way, under the same id", async () => {
+  it("are sent again after a kill in the middle, under the same id", async () => {
     await using receiver = await startReceiver();
     await using place = await createPlace();
     await configure(place, receiver);
@@ -68,7 +68,7 @@ describe("webhooks of three workers", { skip: process.platform !== "linux" }, ()
     assert.equal(receiver.heard.length, 2);
   });
 
-  it("are not lost where the processes die before anything was sent", async () => {
+  it("are not lost if the processes die before anything was sent", async () => {
     await using receiver = await startReceiver();
     await using upstream = await startSlowUpstream();
     await using place = await createPlace();
@@ -86,7 +86,7 @@ describe("webhooks of three workers", { skip: process.platform !== "linux" }, ()
   });
 });
 
-/** Whether the run that tells of the response has ended, as the record shows it. */
+/** True if the run that reports the response has ended, by the record. */
 async function isTold(served: Served, id: string): Promise<boolean> {
   const run = id.replace("resp_", "run_");
   const { body } = await served.ask("GET", `/v1/runs/${run}/tree`);

@@ -1,4 +1,4 @@
-/** The wires the command speaks, each with the scripted server of its kind. */
+/** The command's wires, each with the scripted server of its kind. */
 
 import {
   type Faults,
@@ -16,7 +16,7 @@ export interface WireCase {
   start(options?: UpstreamSetup): Promise<Upstream>;
 }
 
-/** `engine` is the embedded model when left out. */
+/** `engine` is the embedded model if missing. */
 export interface UpstreamSetup {
   readonly engine?: ScriptEngine | Script;
   readonly key?: string;
@@ -43,7 +43,7 @@ export const LEGACY: WireCase = {
 
 export const WIRES: readonly WireCase[] = [CHAT, RESPONSES, LEGACY];
 
-/** `offshoot run` against a server of one's own. */
+/** `offshoot run` against the user's own server. */
 export function runAt({ url }: Upstream, { provider }: WireCase, ...rest: string[]): string[] {
   return ["run", "-m", "test-model", "--url", url, "--provider", provider, ...rest];
 }

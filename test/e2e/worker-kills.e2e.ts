@@ -1,7 +1,7 @@
 /**
  * Three workers that are killed at random moments, one by one and all at once, while files are uploaded,
- * indexed, searched and deleted, and background responses asked for and deleted. What was acknowledged is
- * there, what was deleted is gone from every table, and the file is sound.
+ * indexed, searched and deleted, and background responses are requested and deleted. Acknowledged data is
+ * there, deleted data is gone from every table, and the file is sound.
  */
 
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { nextTurn } from "../../src/base/turn.ts";
-import { type Connection, openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
+import { openConnection, type SqliteConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { createChance } from "../delegation/random-tree.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 import { patience, until, untilTrue } from "../patience.ts";
@@ -21,12 +21,12 @@ import {
   createWorkerServer,
   names,
   type WorkerServer,
-} from "./worker-bench.ts";
+} from "./worker-fixture.ts";
 
 const KILLS = countKills(16);
 const AT_ONCE = 6;
 const MOST_MS = 250;
-/** No server lives longer, so that whole servers are killed however chance falls. */
+/** No server lives longer, so that whole servers are killed in every random sequence. */
 const MOST_AGE_MS = 10_000;
 
 const found = unless(LINUX_LACK);
@@ -56,7 +56,8 @@ it(...found(`three workers keep what they acknowledged over ${KILLS} kills`), as
   await client.settle();
   await checkKept(client);
   const db = await openConnection(record);
-  // What was cancelled or removed while its worker was killed is ended by another one, in its own time.
+  // If a worker was killed while it cancelled or removed something, another one finishes that in its own
+  // time.
   await untilTrue(
     async () => db.prepare("select 1 from runs where status = 'running'").get() === undefined,
     "every run has ended",
@@ -93,14 +94,17 @@ async function cutOff(server: WorkerServer, record: string): Promise<void> {
   db.close();
 }
 
-/** Called while nobody has the record open: the next sweep takes large values that kills cut off for old. */
+/**
+ * Called while no process has the record open: the next sweep takes large values that kills interrupted for
+ * old.
+ */
 async function ageDrafts(record: string): Promise<void> {
   const db = await openConnection(record);
   db.prepare("update drafts set grew_ms = grew_ms - 3600000").run();
   db.close();
 }
 
-/** Called while nobody has the record open: the next sweep finds a response whose time is over. */
+/** Called while no process has the record open: the next sweep finds a response whose lifetime is over. */
 async function expireOne(record: string, { responses, expired }: Client): Promise<void> {
   const [id] = responses.kept;
   if (id === undefined) return;
@@ -114,7 +118,7 @@ async function expireOne(record: string, { responses, expired }: Client): Promis
 async function checkKept(client: Client): Promise<void> {
   const { ask, files, responses, indexed, stores, store } = client;
   for (const id of client.expired) {
-    // Nobody but a sweep removes these: the one of the last start, or of a minute later.
+    // Only a sweep removes these: the one of the last start, or of a minute later.
     await untilTrue(
       async () => (await ask("GET", `/v1/responses/${id}`))?.status === 404,
       `${id} is swept`,
@@ -146,7 +150,7 @@ async function checkKept(client: Client): Promise<void> {
   }
 }
 
-function checkRecord(db: Connection, client: Client): void {
+function checkRecord(db: SqliteConnection, client: Client): void {
   const count = (sql: string): number => Number(db.prepare(sql).get()?.["n"]);
   const checked = db.prepare("pragma integrity_check").all();
   assert.deepEqual(
@@ -171,11 +175,11 @@ function checkRecord(db: Connection, client: Client): void {
   }
 }
 
-/** Tables whose rows are nobody's words: processes, sums and who did what, a probe, whose turn is next. */
+/** Tables whose rows contain no user text: processes, sums and the audit log, a probe, turns. */
 const NOT_WORDS = ["workers", "spending", "audit", "probe", "lanes"];
 
-/** A table that nobody counts may keep what was deleted. */
-function checkTables(db: Connection): void {
+/** A table that is not checked may keep deleted data. */
+function checkTables(db: SqliteConnection): void {
   const sql = "select name from sqlite_schema where type = 'table'";
   const names = db.prepare(sql).all();
   const counted = Object.values(LEFT_OVER).join("\n");
@@ -186,7 +190,7 @@ function checkTables(db: Connection): void {
   assert.deepEqual(forgotten, []);
 }
 
-/** Rows that belong to nothing, table by table. */
+/** Rows without their parent, table by table. */
 const NO_RUN = "run_id not in (select id from runs)";
 const LEFT_OVER = {
   parts: `select count(*) as n from parts

@@ -49,7 +49,8 @@ const ANYTHING: Form = { ...NOTHING, plain: new Set(["any"]) };
 
 /** `assumed` has the pairs of named objects that are being compared: schemas may contain themselves. */
 function compare(path: string, ours: Side, theirs: Side, assumed: ReadonlySet<string>): string[] {
-  const [mine, other] = [toForm(ours), toForm(theirs)];
+  const mine = toForm(ours);
+  const other = toForm(theirs);
   return [
     ...comparePlain(path, mine.plain, other.plain),
     ...compareLists(path, mine.lists, other.lists, assumed),
@@ -76,7 +77,8 @@ function compareLists(
   theirs: readonly Side[],
   assumed: ReadonlySet<string>,
 ): string[] {
-  const [mine, other] = [ours[0], theirs[0]];
+  const mine = ours[0];
+  const other = theirs[0];
   if (ours.length === 1 && theirs.length === 1 && mine && other) {
     return compare(`${path}[]`, mine, other, assumed);
   }
@@ -142,7 +144,8 @@ function compareFields(
 ): string[] {
   const names = new Set([...ours.fields.keys(), ...theirs.fields.keys()]);
   const found = [...names].flatMap((name) => {
-    const [mine, other] = [ours.fields.get(name), theirs.fields.get(name)];
+    const mine = ours.fields.get(name);
+    const other = theirs.fields.get(name);
     const place = `${path}.${name}`;
     if (!other) return [`${place} is not in the published document`];
     if (!mine) return [`${place} is missing`];

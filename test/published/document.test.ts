@@ -8,13 +8,21 @@ import { type DocumentName, ownDocument } from "./document.ts";
 
 const TEXT = { type: "output_text", text: "Hi", annotations: [], logprobs: [] };
 const MESSAGE = {
-  ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "completed",
   content: [TEXT],
 };
 const CALL = { type: "function_call", call_id: "call_1", name: "read", arguments: "{}" };
 const DELTA = {
-  ...{ type: "response.output_text.delta", item_id: "msg_1", output_index: 0, content_index: 0 },
-  ...{ delta: "H", logprobs: [], sequence_number: 3 },
+  type: "response.output_text.delta",
+  item_id: "msg_1",
+  output_index: 0,
+  content_index: 0,
+  delta: "H",
+  logprobs: [],
+  sequence_number: 3,
 };
 
 interface Case {
@@ -86,8 +94,11 @@ const CASES: readonly Case[] = [
   {
     schema: "VectorStoreSearchResultsPage",
     value: {
-      ...{ object: "vector_store.search_results.page", search_query: ["a"], data: [] },
-      ...{ has_more: false, next_page: null },
+      object: "vector_store.search_results.page",
+      search_query: ["a"],
+      data: [],
+      has_more: false,
+      next_page: null,
     },
     wrong: [
       ["next_page", undefined, /'next_page'/],
@@ -98,7 +109,9 @@ const CASES: readonly Case[] = [
     oracle: "open-responses",
     schema: "ResponseOutputItemDoneStreamingEvent",
     value: {
-      ...{ type: "response.output_item.done", output_index: 0, sequence_number: 1 },
+      type: "response.output_item.done",
+      output_index: 0,
+      sequence_number: 1,
       item: { ...CALL, id: "fc_1", status: "completed" },
     },
     wrong: [

@@ -25,11 +25,15 @@ describe("the notation of descriptions", () => {
   it("has objects without other fields, and maps", () => {
     const { A, B } = read("A = exactly { a: any } B { [string]: number }");
     assert.deepEqual(A, {
-      ...{ type: "object", properties: { a: {} }, required: ["a"] },
+      type: "object",
+      properties: { a: {} },
+      required: ["a"],
       additionalProperties: false,
     });
     assert.deepEqual(B, {
-      ...{ type: "object", properties: {}, required: [] },
+      type: "object",
+      properties: {},
+      required: [],
       additionalProperties: { type: "number" },
     });
   });

@@ -22,13 +22,16 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   "`text` Object (Response Format)": { schema: TextConfig, count: 3 },
   "Input Item Types": { schema: InputItem, count: 6, types: ITEM_TYPES },
   "Content Part Types (for structured content arrays)": {
-    ...{ schema: ContentPart, count: 9, types: PART_TYPES },
+    schema: ContentPart,
+    count: 9,
+    types: PART_TYPES,
   },
   "Tool Types": { schema: Tool, count: 7, types: TOOL_TYPES },
   "Output Item Types": { schema: Item, count: 11, types: ITEM_TYPES },
   "Response Object": { schema: Response, count: 1 },
   "GET /v1/responses/{response_id}/input_items": {
-    ...{ schema: z.looseObject({ data: z.array(Item) }), count: 1 },
+    schema: z.looseObject({ data: z.array(Item) }),
+    count: 1,
   },
   "Annotations Types": { schema: Annotation, count: 3 },
   "Conversation Object": { schema: CreateResponse, count: 1 },

@@ -71,7 +71,7 @@ describe("bedrock upstream", () => {
       /regular expression pattern/,
     ],
     [
-      "input that is no object",
+      "input that is not an object",
       { messages: [...HI, assistant(use("a", { input: "x" })), user(result("a"))], toolConfig },
       /Provide a json object/,
     ],
@@ -152,7 +152,7 @@ describe("bedrock upstream", () => {
       { messages: HI, outputConfig: schema('{"type":"object"}') },
       /must be explicitly set to false/,
     ],
-    ["a schema that is no JSON", { messages: HI, outputConfig: schema("{") }, /is not JSON/],
+    ["a schema that is not JSON", { messages: HI, outputConfig: schema("{") }, /is not JSON/],
   ];
   for (const [what, body, message] of rejected) {
     it(`refuses ${what}`, async () => {
@@ -163,14 +163,14 @@ describe("bedrock upstream", () => {
     });
   }
 
-  it("refuses what is no JSON, and operations it does not know", async () => {
+  it("refuses bodies that are not JSON, and unknown operations", async () => {
     assert.equal((await ask("{" as unknown as object)).status, 400);
     const unknown = await ask({ messages: HI }, {}, "/model/m/invoke");
     assert.equal(unknown.status, 404);
     assert.match(String(unknown.headers["x-amzn-errortype"]), /^UnknownOperationException/);
   });
 
-  it("refuses who does not say who they are", async () => {
+  it("refuses requests without credentials", async () => {
     const callers = [{ accessKeyId: "A", secretAccessKey: "s" }];
     const answer = await ask({ messages: HI }, { callers });
     assert.equal(answer.status, 403);
@@ -194,13 +194,13 @@ describe("bedrock upstream", () => {
     assert.equal((await post(url, { messages: whole, toolConfig })).status, 200);
   });
 
-  it("says of every call that it streams that it is an ordinary one", async () => {
+  it("marks every streamed call as an ordinary one", async () => {
     const engine = script(reply.calls([{ name: "read", arguments: {} }]));
     const answer = await ask({ messages: HI, toolConfig }, { engine });
     assert.match(answer.text, /"toolUse":\{[^}]*"type":"tool_use"/);
   });
 
-  it("takes a conversation with a call, its result and a cache point", async () => {
+  it("accepts a conversation with a call, its result and a cache point", async () => {
     const cachePoint = { cachePoint: { type: "default" } };
     const messages = [...CALLED, user(result("a"), text("And?"), cachePoint)];
     const answer = await ask({ messages, toolConfig });

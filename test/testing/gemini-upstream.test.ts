@@ -5,10 +5,10 @@ import {
   type GeminiUpstreamOptions,
   startGeminiUpstream,
 } from "../../src/testing/gemini-upstream.ts";
+import type { Upstream } from "../../src/testing/loopback.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import { createScriptedProvider } from "../../src/testing/scripted-provider.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
 import { eventsIn, type Loose, post } from "./post.ts";
 
 const BODY = { contents: [{ role: "user", parts: [{ text: "Hi" }] }] };
@@ -35,7 +35,7 @@ const partsOf = (events: readonly Loose[]): Loose[] =>
   events.flatMap((event) => event.candidates[0].content?.parts ?? []);
 
 describe("gemini upstream", () => {
-  it("streams parts, then the finish reason with the counts, and nothing behind", async () => {
+  it("streams parts, then the finish reason with the counts, and nothing after", async () => {
     const usage = { input: 7, output: 3, cached: 2, reasoning: 1 };
     const events = await eventsOf(
       { engine: script(reply.text("Hello, world!", { usage })) },
@@ -63,7 +63,7 @@ describe("gemini upstream", () => {
     assert.ok(text.at(-1).text === "" && text.at(-1).thoughtSignature);
   });
 
-  it("shows thoughts to who asks for them alone", async () => {
+  it("shows thoughts only to clients that ask for them", async () => {
     const thinking = reply.reasoning("Hm.", reply.text("Yes."));
     const generationConfig = { thinkingConfig: { includeThoughts: true } };
     const shown = partsOf(await eventsOf({ engine: script(thinking) }, { generationConfig }));
@@ -72,7 +72,7 @@ describe("gemini upstream", () => {
     assert.deepEqual(hidden[0], { text: "Yes." });
   });
 
-  it("sends calls in pieces, without ids, when it is told to", async () => {
+  it("sends calls in pieces, without ids, on request", async () => {
     const options = { engine: script(CALLS), includeIds: false, isPartial: true };
     const parts = partsOf(await eventsOf(options, { tools: [READ] }));
     const calls = parts.flatMap((part) => (part.functionCall ? [part.functionCall] : []));
@@ -89,7 +89,7 @@ describe("gemini upstream", () => {
     ]);
   });
 
-  it("says length, filter and malformed calls in the finish reason", async () => {
+  it("reports length, filter and malformed calls in the finish reason", async () => {
     const reasonOf = async (answer: ReturnType<typeof reply.text>) =>
       (await eventsOf({ engine: script(answer) }, { tools: [READ] })).at(-1).candidates[0];
     assert.equal((await reasonOf(reply.length("Half a"))).finishReason, "MAX_TOKENS");
@@ -329,7 +329,7 @@ describe("gemini upstream refuses", () => {
       "gemini-2.5-pro",
     ],
     [
-      "data that is no base64",
+      "data that is not base64",
       { contents: [user({ inlineData: { mimeType: "image/png", data: "data:x" } })] },
       /Base64 decoding failed/,
     ],
@@ -355,7 +355,7 @@ describe("gemini upstream refuses", () => {
     });
   }
 
-  it("a signature on another part than its own", async () => {
+  it("a signature on a part that it was not made for", async () => {
     await using upstream = await startGeminiUpstream({ engine: script(CALLS, reply.text("Ok.")) });
     const first = eventsIn((await post(address(upstream), { ...BODY, tools: [READ] })).text);
     const [one, two] = partsOf(first);
@@ -369,7 +369,7 @@ describe("gemini upstream refuses", () => {
     assert.equal((await send([one, two])).status, 200);
   });
 
-  it("who has no key, the wrong one, or the wrong token", async () => {
+  it("a request with no key, the wrong key, or the wrong token", async () => {
     await using upstream = await startGeminiUpstream({
       engine: script(reply.text("Hi")),
       key: "k",
@@ -385,7 +385,7 @@ describe("gemini upstream refuses", () => {
     assert.equal((await send({ authorization: "Bearer k" })).status, 200);
   });
 
-  it("what is no JSON, and what is nowhere", async () => {
+  it("a body that is not JSON, and an unknown address", async () => {
     await using upstream = await startGeminiUpstream({ engine: script() });
     assert.equal((await post(address(upstream), "{")).status, 400);
     assert.equal((await post(`${upstream.url}/chat/completions`, BODY)).status, 404);

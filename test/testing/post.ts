@@ -1,4 +1,4 @@
-/** A bare HTTP client for these tests: what comes is kept as it comes, broken or not. */
+/** A bare HTTP client for these tests: the answer is kept as it comes, broken or not. */
 
 import { request } from "node:http";
 import { createSseReader } from "../../src/base/sse.ts";
@@ -23,7 +23,7 @@ interface Sent {
   readonly onChunk?: (chunk: Buffer) => void;
 }
 
-/** Never rejects: a connection that breaks is an outcome. */
+/** Never rejects: a broken connection is a result. */
 export function post(url: string, body: unknown, sent: Sent = {}): Promise<Answered> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -61,7 +61,7 @@ export function post(url: string, body: unknown, sent: Sent = {}): Promise<Answe
 // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of any shape.
 export type Loose = any;
 
-/** The payloads of an event stream; what is no JSON stays text. */
+/** The payloads of an event stream; a payload that is not JSON stays text. */
 export function eventsIn(text: string): Loose[] {
   const events: Loose[] = [];
   const reader = createSseReader((data) => {

@@ -33,7 +33,7 @@ async function eventsOf(
   return events;
 }
 
-/** The promise of `model-events.ts`, and that the deltas say what the finished item says. */
+/** The order that `model-events.ts` promises, and that the deltas add up to the finished item. */
 function assertOrder(events: readonly ModelEvent[]): void {
   assert.equal(events[0]?.type, "start");
   assert.equal(events.at(-1)?.type, "end");
@@ -76,7 +76,7 @@ describe("scripted provider", () => {
     });
   }
 
-  it("says how each reply ends", async () => {
+  it("reports how each reply ends", async () => {
     const ends = await Promise.all(
       Object.values(answers).map(async (answer) => {
         const end = (await eventsOf(createScriptedProvider(answer))).at(-1);
@@ -109,7 +109,7 @@ describe("scripted provider", () => {
     assert.deepEqual(deltas, ["🙂", "🙂", "🙂"]);
   });
 
-  it("keeps given call ids and makes up the others", async () => {
+  it("keeps given call ids and generates the others", async () => {
     const calls = reply.calls([
       { name: "a", arguments: {}, call_id: "call_mine" },
       { name: "b", arguments: {} },
@@ -127,7 +127,7 @@ describe("scripted provider", () => {
     assert.equal(end?.type === "end" && end.usage.total_tokens, 13);
   });
 
-  it("records requests, gives replies in order and rejects one too many", async () => {
+  it("records requests, gives replies in order and rejects further requests", async () => {
     const provider = createScriptedProvider(reply.text("one"));
     await eventsOf(provider);
     await assert.rejects(eventsOf(provider), {
@@ -137,7 +137,7 @@ describe("scripted provider", () => {
     assert.deepEqual(provider.requests, [REQUEST, REQUEST]);
   });
 
-  it("breaks off with a failure after its text", async () => {
+  it("stops with a failure after its text", async () => {
     const provider = createScriptedProvider(reply.failure("out of memory", { text: "So far" }));
     const seen: ModelEvent[] = [];
     await assert.rejects(
@@ -177,7 +177,7 @@ describe("scripted provider", () => {
     });
   }
 
-  it("has no use for raw bytes", async () => {
+  it("a scripted provider rejects replies of raw bytes", async () => {
     await assert.rejects(eventsOf(createScriptedProvider(reply.raw("data: x\n\n"))), {
       code: "invalid_request",
     });

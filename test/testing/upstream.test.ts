@@ -11,8 +11,8 @@ describe("upstream", () => {
   const refusals = [
     { name: "a wrong path", path: "/v1/nothing", status: 404 },
     { name: "a wrong method", method: "GET", status: 405, code: "method_not_supported" },
-    { name: "a body that is no JSON", body: "{", status: 400 },
-    { name: "a body that is no object", body: "[1]", status: 400 },
+    { name: "a body that is not JSON", body: "{", status: 400 },
+    { name: "a body that is not an object", body: "[1]", status: 400 },
     { name: "a missing key", headers: {}, status: 401 },
     {
       name: "a wrong key",
@@ -44,7 +44,7 @@ describe("upstream", () => {
     });
   }
 
-  it("takes the right key and records the request", async () => {
+  it("accepts the right key and records the request", async () => {
     await using upstream = await startChatUpstream({
       key: "secret",
       engine: script(reply.text("Hi")),
@@ -64,12 +64,12 @@ describe("upstream", () => {
     assert.equal(request.aborted, false);
   });
 
-  it("refuses what `respond` returns later, or what is no reply, in one line", async () => {
+  it("refuses a promise from `respond`, or a value that is not a reply, in one line", async () => {
     for (const [choose, what] of [
       [async () => reply.text("Hi"), "a promise"],
       [() => "Hi", "a value of type string"],
     ] as const) {
-      // As a program without types does it.
+      // As a program without types does.
       const engine: Script = Reflect.apply(respond, undefined, [choose]);
       await using upstream = await startChatUpstream({ engine });
       const answer = await post(`${upstream.url}/chat/completions`, BODY);
@@ -145,7 +145,7 @@ describe("upstream", () => {
     assert.equal(JSON.parse(spent.text).error.message, "script exhausted");
   });
 
-  it("answers HTTP 500 when its engine fails before it says anything", async () => {
+  it("answers HTTP 500 when its engine fails before any output", async () => {
     await using upstream = await startChatUpstream({
       // biome-ignore lint/correctness/useYield: it fails before it could.
       engine: async function* () {

@@ -12,7 +12,11 @@ let seq = 0;
 function event(type: string, fields: object, clipped: EventView["clipped"] = []): EventView {
   seq += 1;
   return {
-    ...{ seq, last_seq: seq, type, at_ms: null, clipped },
+    seq,
+    last_seq: seq,
+    type,
+    at_ms: null,
+    clipped,
     event: { type, ...fields } as never,
   };
 }
@@ -32,7 +36,10 @@ const said = (text: string) => ({
   content: [{ type: "output_text", text }],
 });
 const called = (call_id: string, given = "{}") => ({
-  ...{ type: "function_call", call_id, name: "shell", arguments: given },
+  type: "function_call",
+  call_id,
+  name: "shell",
+  arguments: given,
 });
 const result = (output: unknown) => ({ type: "function_call_output", output });
 
@@ -69,7 +76,10 @@ describe("a log as a conversation in the console", () => {
       event("item_end", { index: 0, item: called("c1") }),
       event("tool_start", { call_id: "c1", name: "shell", arguments: "{}" }),
       event("tool_decision", {
-        ...{ call_id: "c1", verdict: "deny", by: "rule", rule: "deny shell(rm *)" },
+        call_id: "c1",
+        verdict: "deny",
+        by: "rule",
+        rule: "deny shell(rm *)",
         reason: "A rule denies it.",
       }),
       event("tool_end", { call_id: "c1", item: result("denied"), failed: true }),
@@ -122,7 +132,8 @@ describe("a log as a conversation in the console", () => {
         settings: { instructions: "Be brief." },
         input: [
           {
-            ...{ type: "message", role: "user" },
+            type: "message",
+            role: "user",
             content: [
               { type: "input_text", text: "Hi" },
               { type: "input_image", image_url: picture },
@@ -146,7 +157,7 @@ describe("a log as a conversation in the console", () => {
     assert.equal(child.ending, "failed");
   });
 
-  it("knows where the rest of a text is that was cut", () => {
+  it("knows where the rest of a shortened text is", () => {
     const cut = [{ path: "/item/content/0/text", length: 900_000, kind: "text" as const }];
     const [block] = shown([event("item_end", { index: 0, item: said("beginning…") }, cut)]);
     assert.ok(block?.kind === "words");

@@ -1,13 +1,13 @@
 /**
- * What a model or a tool may say to harm whoever looks at it in the console. Each row is said as an answer and as a
- * tool's result; none may run script, ask an address outside, lead away by itself, or look like a question of the
- * console.
+ * What a model or a tool may write to harm a user of the console. Each row is used as an answer and as a
+ * tool's result; none may run script, request an outside address, navigate by itself, or look like a
+ * question of the console.
  */
 
-/** Pages and scripts of rows set this; nothing of ours does. */
+/** Pages and scripts of rows set this; our own code never does. */
 export const MARK = "offshootAttacked";
 
-/** Where leaks would go. Nothing listens there: a request is seen in the browser. */
+/** The target of leaks. Nothing listens there: the browser shows a request. */
 export const OUTSIDE = "http://127.0.0.1:9/leak";
 
 const run = `window.${MARK}=1`;

@@ -1,6 +1,6 @@
 /**
  * A real Chromium for the console: found by `OFFSHOOT_CHROMIUM` or by its usual names on the path, started
- * once for the suite. Where there is none the tests are skipped and say so.
+ * once for the suite. Without one the tests are skipped and say so.
  */
 
 import assert from "node:assert/strict";
@@ -40,20 +40,22 @@ export const LOOKS: readonly Look[] = [
   { width: 390, height: 844, colorScheme: "dark" },
 ];
 
-/** A tab of its own, with nothing that another one has kept. */
+/** A tab of its own, without data of another one. */
 export interface Tab extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What went wrong in the page: exceptions, refused by the content policy, failed loads. */
+  /** Errors in the page: exceptions, refusals by the content policy, failed loads. */
   readonly troubles: readonly string[];
-  /** Every address that the page asked for. */
+  /** Every address that the page requested. */
   readonly asked: readonly string[];
 }
 
 export async function openTab(browser: Browser, look: Partial<Look> = {}): Promise<Tab> {
   const { width = 1440, height = 900, colorScheme = "light" } = look;
   const context = await browser.newContext({
-    ...{ viewport: { width, height }, colorScheme, reducedMotion: "reduce" },
+    viewport: { width, height },
+    colorScheme,
+    reducedMotion: "reduce",
   });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
@@ -65,14 +67,20 @@ export async function openTab(browser: Browser, look: Partial<Look> = {}): Promi
   });
   page.on("request", (request) => asked.push(request.url()));
   return {
-    ...{ page, context, troubles, asked },
+    page,
+    context,
+    troubles,
+    asked,
     [Symbol.asyncDispose]: () => context.close(),
   };
 }
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** What axe objects to in the page as it is now, one line for each. The policy refuses script tags, not this. */
+/**
+ * The problems that axe finds in the page as it is now, one line each. The policy refuses script tags, but
+ * not this.
+ */
 export async function findObstacles(page: Page): Promise<string[]> {
   await page.evaluate(`${await readFile(axe, "utf8")};0`);
   const { violations } = await page.evaluate<AxeResults>("axe.run()");

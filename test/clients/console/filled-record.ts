@@ -1,10 +1,10 @@
-/** Something for every view to show: made by runs, requests and files, as people make it. */
+/** Data for every view, made by runs, requests and files, like users make it. */
 
 import assert from "node:assert/strict";
 import { until } from "../../patience.ts";
 import type { ServedConsole } from "./served-console.ts";
 
-/** Ids by the word that a test's addresses have for them. */
+/** Ids by their names in a test's addresses. */
 export type Filled = Readonly<Record<string, string>>;
 
 interface Listed {
@@ -28,9 +28,13 @@ export async function fillRecord(bench: ServedConsole): Promise<Filled> {
     return data.length > 0 ? true : undefined;
   }, "a question");
   return {
-    ...{ TREE, CALLER, OTHER: await findRun(bench, "Read the secret") },
-    ...{ CALL: stepOf("call"), TURN: stepOf("turn") },
-    ...{ SESSION: await makeSession(bench), STORE: await makeStore(bench) },
+    TREE,
+    CALLER,
+    OTHER: await findRun(bench, "Read the secret"),
+    CALL: stepOf("call"),
+    TURN: stepOf("turn"),
+    SESSION: await makeSession(bench),
+    STORE: await makeStore(bench),
   };
 }
 

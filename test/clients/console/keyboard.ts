@@ -1,8 +1,11 @@
-/** What the keyboard does not reach in a page: it is walked with Tab, as a person does. */
+/** Finds what the keyboard does not reach in a page: it is walked with Tab, like by a user. */
 
 import type { Page } from "playwright-core";
 
-/** What takes the focus, and what a mouse may press. Rows of lists and trees are reached with arrows from their list. */
+/**
+ * Elements that take the focus, and elements that a mouse may press. Rows of lists and trees are reached
+ * with arrows from their list.
+ */
 const MARK_ALL = `(() => {
   const isShown = (one) => one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length > 0;
   const stops = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
@@ -19,7 +22,7 @@ const MARK_ALL = `(() => {
 export async function findUnreachable(page: Page): Promise<string[]> {
   const { stops, pressed } = await page.evaluate<{ stops: string[]; pressed: string[] }>(MARK_ALL);
   const reached = new Set<number>();
-  // One more than there are: the first press may go to where the focus was last.
+  // One more than there are: the first press may go to the last focus.
   for (let press = 0; press < stops.length * 2 && reached.size < stops.length; press++) {
     await page.keyboard.press("Tab");
     const at = await page.evaluate<number>("Number(document.activeElement?.dataset.stop ?? -1)");

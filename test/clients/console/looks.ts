@@ -1,4 +1,7 @@
-/** Pictures of every view, for people and for `docs/console.md`. Kept only where `OFFSHOOT_PICTURES` names a folder. */
+/**
+ * Pictures of every view, for people and for `docs/console.md`. Kept only if `OFFSHOOT_PICTURES` names a
+ * folder.
+ */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

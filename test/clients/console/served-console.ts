@@ -1,4 +1,4 @@
-/** A real server with its console, a record that real runs wrote, and a model that says what the tests need. */
+/** A real server with its console, a record of real runs, and a scripted model. */
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -18,15 +18,15 @@ export interface ServedConsole extends AsyncDisposable {
   readonly place: Place;
   readonly url: string;
   readonly key: string;
-  /** The file that the record is in. */
+  /** The file of the record. */
   readonly storePath: string;
   /** Kills the server, and starts it again at the same address once the work is done. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
-  /** `offshoot run` in the same record, at the same model. */
+  /** `offshoot run` in the same record, with the same model. */
   run(prompt: string, ...flags: string[]): RunningCommand;
-  /** A key with these scopes alone. */
+  /** A key with only these scopes. */
   makeKey(...scopes: string[]): Promise<string>;
-  /** The API as the owner of the key asks it. */
+  /** Makes a request of the API with the key. */
   ask<Body>(method: string, path: string, body?: object): Promise<Body>;
 }
 
@@ -43,7 +43,8 @@ interface Setup {
 export async function startConsole({ prepare }: Setup = {}): Promise<ServedConsole> {
   const upstream = await CHAT.start({ engine: respond(answer) });
   const place = await createPlace({
-    ...{ "notes.md": "# Notes\n\nShip it.\n", "secret.md": "Nothing for models.\n" },
+    "notes.md": "# Notes\n\nShip it.\n",
+    "secret.md": "Nothing for models.\n",
   });
   await mkdir(join(place.home, ".config/offshoot"), { recursive: true });
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), CONFIG);
@@ -55,7 +56,11 @@ export async function startConsole({ prepare }: Setup = {}): Promise<ServedConso
   let served = await start();
   const { url } = served;
   return {
-    ...{ served, place, url, key: KEY, storePath },
+    served,
+    place,
+    url,
+    key: KEY,
+    storePath,
     async restart(meanwhile) {
       await served[Symbol.asyncDispose]();
       await meanwhile();
@@ -91,7 +96,7 @@ function modelAt({ url }: Upstream): string[] {
   return ["-m", "custom/talker", "--provider", "openai-chat", "--url", url];
 }
 
-/** Opens a view and signs in as a person does, by pasting a key. */
+/** Opens a view and signs in like a user, by pasting a key. */
 export async function signIn(page: Page, { url, key }: { url: string; key: string }, to = "runs") {
   await page.goto(`${url}/console/${to}`);
   await page.getByLabel("Key").fill(key);
@@ -99,7 +104,7 @@ export async function signIn(page: Page, { url, key }: { url: string; key: strin
   await page.getByRole("dialog", { name: "Sign in" }).waitFor({ state: "detached" });
 }
 
-/** A call whose arguments are made to look like something else in the question about it. */
+/** A call whose arguments try to look like something else in its question. */
 const HOSTILE_FILE = {
   path: `<img src=x onerror="window.${MARK}=1">\u202e.md`,
   content: Object.values(ATTACKS).join("\n\n"),
@@ -122,7 +127,7 @@ export const answer = 42;
 2. Ship it
 `;
 
-/** What the model says to a request, by the words of its task. */
+/** The model's answers, by the words of the task. */
 const TALK: readonly (readonly [
   RegExp,
   (request: ModelRequest) => ReturnType<typeof reply.text>,
@@ -170,14 +175,17 @@ function grow(request: ModelRequest): ReturnType<typeof reply.text> {
 const READ_NOTES = JSON.stringify({ path: "notes.md" });
 const NOTHING_DONE = { items: [], tools: [] } as unknown as ModelRequest;
 
-/** Every row of attacks as a tool's result: the tests have written them into files. */
+/** Every attack as a tool's result: the tests have written them into files. */
 function readAll(request: ModelRequest): ReturnType<typeof reply.text> {
   if (outputsOf(request) > 0) return reply.text("All is read.");
   const paths = Object.keys(ATTACKS).map((_, at) => `attack-${at}.md`);
   return reply.calls(paths.map((path) => ({ name: "read", arguments: JSON.stringify({ path }) })));
 }
 
-/** Calls the tool first, and says the text once it has its result. A server's own tool has its server's name before it. */
+/**
+ * Calls the tool first, and writes the text once it has its result. A server's own tool has its server's
+ * name before it.
+ */
 function once(tool: string, given: object, text: string) {
   return (request: ModelRequest) => {
     if (outputsOf(request) > 0) return reply.text(text);
@@ -191,7 +199,7 @@ function outputsOf({ items }: ModelRequest): number {
   return items.filter(({ type }) => type === "function_call_output").length;
 }
 
-/** The newest words of a person, or of the agent that gave the task. */
+/** The newest message of a user, or of the agent that gave the task. */
 function taskOf({ items }: ModelRequest): string {
   const last = items.findLast((item) => item.type === "message" && item.role === "user");
   if (last?.type !== "message") return "";

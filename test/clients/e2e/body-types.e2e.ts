@@ -1,6 +1,6 @@
 /**
- * Every body that the OpenAI wires write, checked against the types of OpenAI's own package: the
- * bodies are made by `encode`, written down as literals, and given to the compiler.
+ * Every body that the OpenAI wires write, checked against the types of OpenAI's own package: the bodies are
+ * made by `encode`, written as literals, and given to the compiler.
  */
 
 import assert from "node:assert/strict";
@@ -108,7 +108,7 @@ const TYPES: readonly (readonly [Wire, string])[] = [
 
 describe("request bodies", () => {
   for (const [wire, type] of TYPES) {
-    it(`${wire.name} writes what OpenAI's own types take`, async () => {
+    it(`${wire.name} writes what OpenAI's own types accept`, async () => {
       // Below the checkout, so that the package is found from there.
       const folder = await mkdtemp(`${ROOT}build/test/clients/body-types-`);
       try {
@@ -133,7 +133,7 @@ describe("request bodies", () => {
   }
 });
 
-/** What the compiler says; nothing when all is well. */
+/** The compiler's output; empty if there are no errors. */
 async function compile(file: string): Promise<string> {
   const flags = [
     "--ignoreConfig",

@@ -21,7 +21,7 @@ import OpenAI from "openai";
 import { WebSocket } from "undici";
 import { z } from "zod";
 import { reply, respond, script } from "../../../src/testing/index.ts";
-import { type ClientBench, KEY, serveScript, TIMEOUT, toolNames } from "./client-bench.ts";
+import { type ClientBench, KEY, serveScript, TIMEOUT, toolNames } from "./client-fixture.ts";
 
 const model = "gpt-scripted";
 
@@ -54,7 +54,7 @@ describe("the agents package", () => {
     assert.equal(bench.asked[1]?.messages.at(-1)?.content, "Paris: 18 degrees");
   });
 
-  it("has the server look for tools that are loaded late", TIMEOUT, async () => {
+  it("has the server search for tools that are loaded late", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(
         reply.calls([call("tool_search", { paths: ["late_weather"] })]),
@@ -91,7 +91,7 @@ describe("the agents package", () => {
     assert.equal(bench.asked[1]?.messages[0]?.content, "Write poems.");
   });
 
-  it("gives an answer of the type that was asked for", TIMEOUT, async () => {
+  it("returns an answer of the requested type", TIMEOUT, async () => {
     const said = { name: "Tea", people: ["Ada"] };
     await using bench = await serveScript(script(reply.text(JSON.stringify(said))));
     const outputType = z.object({ name: z.string(), people: z.array(z.string()) });
@@ -101,7 +101,7 @@ describe("the agents package", () => {
     assert.match(JSON.stringify(bench.asked[0]?.["response_format"]), /^{"type":"json_schema"/);
   });
 
-  it("streams what is said and what is called", TIMEOUT, async () => {
+  it("streams texts and calls", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(reply.calls([call("weather", { city: "Oslo" })]), reply.text("Cold, in short.")),
     );
@@ -150,34 +150,30 @@ describe("the agents package", () => {
     await assert.rejects(client.conversations.retrieve(id), OpenAI.NotFoundError);
   });
 
-  it(
-    "goes on with a stored response, and with a history that was made short",
-    TIMEOUT,
-    async () => {
-      await using bench = await serveScript(
-        script(
-          reply.text("Noted."),
-          reply.text("Blue."),
-          reply.text("They spoke of blue."),
-          reply.text("Still blue."),
-        ),
-      );
-      const agent = new Agent({ name: "Guide", model });
-      const runner = openRunner(bench);
-      const first = await runner.run(agent, "My colour is blue.");
-      const previousResponseId = first.lastResponseId ?? assert.fail();
-      const second = await runner.run(agent, "Which?", { previousResponseId });
-      assert.equal(second.finalOutput, "Blue.");
-      assert.equal(bench.asked[1]?.messages.length, 3);
+  it("continues a stored response, and a compacted history", TIMEOUT, async () => {
+    await using bench = await serveScript(
+      script(
+        reply.text("Noted."),
+        reply.text("Blue."),
+        reply.text("They spoke of blue."),
+        reply.text("Still blue."),
+      ),
+    );
+    const agent = new Agent({ name: "Guide", model });
+    const runner = openRunner(bench);
+    const first = await runner.run(agent, "My colour is blue.");
+    const previousResponseId = first.lastResponseId ?? assert.fail();
+    const second = await runner.run(agent, "Which?", { previousResponseId });
+    assert.equal(second.finalOutput, "Blue.");
+    assert.equal(bench.asked[1]?.messages.length, 3);
 
-      const session = new OpenAIResponsesCompactionSession({ client: openClient(bench), model });
-      await session.addItems(second.history);
-      await session.runCompaction({ force: true });
-      const third = await runner.run(agent, "And now?", { session });
-      assert.equal(third.finalOutput, "Still blue.");
-      assert.match(JSON.stringify(bench.asked[3]?.messages), /They spoke of blue\./);
-    },
-  );
+    const session = new OpenAIResponsesCompactionSession({ client: openClient(bench), model });
+    await session.addItems(second.history);
+    await session.runCompaction({ force: true });
+    const third = await runner.run(agent, "And now?", { session });
+    assert.equal(third.finalOutput, "Still blue.");
+    assert.match(JSON.stringify(bench.asked[3]?.messages), /They spoke of blue\./);
+  });
 
   it("lets the server call its own tools, and asks before it does", TIMEOUT, async () => {
     await using bench = await serveScript(
@@ -239,7 +235,7 @@ describe("the agents package", () => {
   });
 
   it("runs over one WebSocket", TIMEOUT, async (t) => {
-    // It takes the runtime's own, which the oldest one that we support does not have.
+    // It needs the runtime's own, which the oldest one that we support does not have.
     const { WebSocket: ours } = globalThis;
     globalThis.WebSocket = ours ?? (WebSocket as unknown as typeof ours);
     t.after(() => {
@@ -271,7 +267,7 @@ function openClient({ baseURL }: ClientBench): OpenAI {
   return new OpenAI({ baseURL, apiKey: KEY, maxRetries: 0 });
 }
 
-/** Traces would go to the vendor. */
+/** Traces would be sent to the vendor. */
 function openRunner(bench: ClientBench): Runner {
   const modelProvider = new OpenAIProvider({ openAIClient: openClient(bench) });
   return new Runner({ modelProvider, tracingDisabled: true });

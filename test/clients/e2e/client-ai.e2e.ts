@@ -23,11 +23,11 @@ import {
   serveScript,
   TIMEOUT,
   toolNames,
-} from "./client-bench.ts";
+} from "./client-fixture.ts";
 
 interface Way {
   readonly name: string;
-  /** Whether it reads thoughts, and not summaries of them alone. */
+  /** True if it reads reasoning, and not only summaries of it. */
   readonly readsThoughts: boolean;
   open(bench: ClientBench, apiKey?: string): LanguageModel;
 }
@@ -71,8 +71,12 @@ for (const { name, readsThoughts, open } of WAYS) {
         ),
       );
       const { text, steps, usage, finishReason } = await generateText({
-        ...{ ...asksPlain, model: open(bench), tools: { weather }, stopWhen: isStepCount(4) },
-        ...{ system: "Be short.", prompt: "How warm is it?" },
+        ...asksPlain,
+        model: open(bench),
+        tools: { weather },
+        stopWhen: isStepCount(4),
+        system: "Be short.",
+        prompt: "How warm is it?",
       });
       assert.equal(text, "18 degrees in both.");
       assert.equal(finishReason, "stop");
@@ -104,7 +108,10 @@ for (const { name, readsThoughts, open } of WAYS) {
         ),
       );
       const result = streamText({
-        ...{ ...asksPlain, model: open(bench), tools: { weather }, stopWhen: isStepCount(4) },
+        ...asksPlain,
+        model: open(bench),
+        tools: { weather },
+        stopWhen: isStepCount(4),
         prompt: "How warm is Rome?",
       });
       const seen: string[] = [];
@@ -132,7 +139,10 @@ for (const { name, readsThoughts, open } of WAYS) {
       const { object } = await generateObject({ ...asksPlain, model, schema, prompt: "Which?" });
       assert.deepEqual(object, said);
       const { output } = await generateText({
-        ...{ ...asksPlain, model, prompt: "Which?", output: Output.object({ schema }) },
+        ...asksPlain,
+        model,
+        prompt: "Which?",
+        output: Output.object({ schema }),
       });
       assert.deepEqual(output, said);
       for (const { response_format } of bench.asked) {
@@ -140,7 +150,7 @@ for (const { name, readsThoughts, open } of WAYS) {
       }
     });
 
-    it("names the response in what it keeps, and the reason of a refusal", TIMEOUT, async () => {
+    it("names the response in its metadata, and the reason of a refusal", TIMEOUT, async () => {
       await using bench = await serveScript(script(reply.text("Hello.")));
       const { response } = await generateText({ ...asksPlain, model: open(bench), prompt: "Hi" });
       assert.match(response.id, /^resp_/);
@@ -157,14 +167,16 @@ for (const { name, readsThoughts, open } of WAYS) {
 }
 
 describe("the ai package", () => {
-  it("goes on with a stored response, and shows what the provider keeps", TIMEOUT, async () => {
+  it("continues a stored response, and shows what the provider stores", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Noted."), reply.text("Blue.")));
     const model = createOpenAI({ baseURL: bench.baseURL, apiKey: KEY }).responses("scripted");
     const first = await generateText({ ...asksPlain, model, prompt: "My colour is blue." });
     const previousResponseId = first.providerMetadata?.["openai"]?.["responseId"];
     assert.equal(previousResponseId, first.response.id);
     const second = await generateText({
-      ...{ ...asksPlain, model, prompt: "Which?" },
+      ...asksPlain,
+      model,
+      prompt: "Which?",
       providerOptions: { openai: { previousResponseId: String(previousResponseId) } },
     });
     assert.equal(second.text, "Blue.");
@@ -174,7 +186,9 @@ describe("the ai package", () => {
   it("speaks with the embedded model", TIMEOUT, async () => {
     await using bench = await serveEmbedded();
     const provider = createOpenResponses({
-      ...{ name: "offshoot", url: `${bench.baseURL}/responses`, apiKey: KEY },
+      name: "offshoot",
+      url: `${bench.baseURL}/responses`,
+      apiKey: KEY,
     });
     const result = streamText({ ...asksPlain, model: provider("embedded/offline"), prompt: "Hi" });
     let text = "";
@@ -185,7 +199,7 @@ describe("the ai package", () => {
 });
 
 describe("the ai package, where tools are loaded late", () => {
-  it("has the server look for them", TIMEOUT, async () => {
+  it("has the server search for them", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(
         reply.calls([{ name: "tool_search", arguments: { query: "how warm" } }]),
@@ -196,8 +210,10 @@ describe("the ai package, where tools are loaded late", () => {
     const openai = createOpenAI({ baseURL: bench.baseURL, apiKey: KEY });
     const late = { ...weather, providerOptions: { openai: { deferLoading: true } } };
     const { text, steps } = streamText({
-      ...{ ...asksPlain, model: openai.responses("gpt-5-scripted"), prompt: "How warm is it?" },
-      ...{ tools: { search: openai.tools.toolSearch({}), weather: late } },
+      ...asksPlain,
+      model: openai.responses("gpt-5-scripted"),
+      prompt: "How warm is it?",
+      tools: { search: openai.tools.toolSearch({}), weather: late },
       stopWhen: isStepCount(4),
     });
     assert.equal(await text, "18 degrees.");

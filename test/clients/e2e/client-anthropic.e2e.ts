@@ -1,15 +1,15 @@
-/** The built server as Anthropic's official client sees it: models, keys by either header, and whatever else it asks. */
+/** The built server with Anthropic's official client: models, keys in either header, and its other calls. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { KEY, serveScript, TIMEOUT } from "./client-bench.ts";
+import { KEY, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const say = (content: string): { role: "user"; content: string } => ({ role: "user", content });
 
 describe("@anthropic-ai/sdk", () => {
-  it("lists models, reads one, and asks it with the key in either header", TIMEOUT, async () => {
+  it("lists models, reads one, and uses it with the key in either header", TIMEOUT, async () => {
     await using bench = await serveScript(
       respond(() => reply.text("Hello.")),
       { env: { OFFSHOOT_SERVER_MODELS: '{"claude-fast": "custom/scripted"}' } },
@@ -23,7 +23,9 @@ describe("@anthropic-ai/sdk", () => {
       const one = await client.models.retrieve("claude-fast");
       assert.deepEqual([one.type, one.display_name], ["model", "claude-fast"]);
       const message = await client.messages.create({
-        ...{ model: one.id, max_tokens: 100, messages: [say("Hi")] },
+        model: one.id,
+        max_tokens: 100,
+        messages: [say("Hi")],
       });
       assert.equal(message.content[0]?.type === "text" && message.content[0].text, "Hello.");
     }
@@ -54,15 +56,17 @@ describe("@anthropic-ai/sdk", () => {
         return true;
       });
       const after = await client.messages.create(asked);
-      assert.equal(after.stop_reason, "end_turn", "the server goes on");
+      assert.equal(after.stop_reason, "end_turn", "the server continues");
     },
   );
 
-  it("is heard when it leaves in the middle of a stream", TIMEOUT, async () => {
+  it("is noticed when it disconnects in the middle of a stream", TIMEOUT, async () => {
     await using bench = await serveScript(respond(() => reply.silence("One two three.")));
     const client = new Anthropic({ baseURL: bench.served.url, apiKey: KEY, maxRetries: 0 });
     const stream = client.messages.stream({
-      ...{ model: "custom/scripted", max_tokens: 100, messages: [say("Hi")] },
+      model: "custom/scripted",
+      max_tokens: 100,
+      messages: [say("Hi")],
     });
     for await (const event of stream) if (event.type === "content_block_delta") break;
     stream.abort();

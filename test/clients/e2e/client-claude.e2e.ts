@@ -1,6 +1,6 @@
 /**
- * Claude Code against our server, on a scripted model that is not Claude: only where `claude` is on the path.
- * It has a home of its own, and telemetry and updates are off.
+ * Claude Code with our server, on a scripted model that is not Claude: only if `claude` is on the path. It
+ * has a home of its own, and telemetry and updates are off.
  */
 
 import assert from "node:assert/strict";
@@ -14,8 +14,8 @@ import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { type Reply, reply, respond, type Script } from "../../../src/testing/index.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { programLack, unless } from "../../needs.ts";
-import { startServer } from "../../server/server-bench.ts";
-import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
+import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const lacking = unless(programLack("claude"));
 const named = (name: string): [string, object] => {
@@ -79,7 +79,7 @@ describe("Claude Code, on a model that is not Claude", () => {
     assert.match(await scene.run("Go", "Task,Agent"), /It said: [\s\S]*Found 17/);
   });
 
-  it(...named("compacts a conversation that does not fit, and goes on"), async () => {
+  it(...named("compacts a conversation that does not fit, and continues"), async () => {
     let refused = 0;
     const engine = respond((request) => {
       const [output] = resultsOf(request);
@@ -127,7 +127,7 @@ describe("Claude Code, on a model that is not Claude", () => {
   });
 });
 
-/** As chat servers say it. */
+/** In the form of chat servers. */
 const OVERFLOW = reply.status(400, {
   error: {
     code: "context_length_exceeded",
@@ -136,10 +136,13 @@ const OVERFLOW = reply.status(400, {
   },
 });
 
-/** Ends after its first words, as where a server dies. */
+/** Ends after its first words, like when a server dies. */
 const CUT = reply.raw([
   JSON.stringify({
-    ...{ id: "c", object: "chat.completion.chunk", created: 1, model: "scripted" },
+    id: "c",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "scripted",
     choices: [{ index: 0, delta: { role: "assistant", content: "Half" }, finish_reason: null }],
   }),
 ]);
@@ -147,10 +150,15 @@ const CUT = reply.raw([
 /** In place of the one that would reach the network. */
 const SEARCH: Tool = {
   spec: {
-    ...{ type: "function", name: "search_web", description: "", strict: false },
+    type: "function",
+    name: "search_web",
+    description: "",
+    strict: false,
     parameters: { type: "object", properties: { query: {}, count: {} } },
   },
-  ...{ readOnly: true, effect: "network", parse: (input: unknown) => input },
+  readOnly: true,
+  effect: "network",
+  parse: (input: unknown) => input,
   run: async () => [
     { title: "Foxes", url: "https://fox.example.org/a", description: "All about foxes." },
   ],
@@ -158,7 +166,7 @@ const SEARCH: Tool = {
 
 type Step = Reply | ((outputs: readonly string[]) => Reply);
 
-/** The answer after that many results of tools. What comes without the tools of a session is its title. */
+/** The answer after that many results of tools. A request without the tools of a session is for its title. */
 function byResults(...steps: readonly Step[]): Script {
   return respond((request) => {
     if (!offers(request, /^Bash$/)) return reply.text("A title");
@@ -205,7 +213,7 @@ async function openHome(): Promise<Home> {
 interface Scene extends AsyncDisposable {
   readonly bench: ClientBench;
   readonly home: Home;
-  /** What Claude Code prints. `tools` are those it may use without asking. */
+  /** The output of Claude Code. `tools` are those that it may use without asking. */
   run(prompt: string, tools: string): Promise<string>;
 }
 
@@ -238,10 +246,16 @@ async function runClaude(
     cwd: home.path,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
-      ...{ PATH: process.env["PATH"], HOME: home.path, ANTHROPIC_BASE_URL: url },
-      ...{ ANTHROPIC_AUTH_TOKEN: KEY, ANTHROPIC_MODEL: model, DISABLE_AUTOUPDATER: "1" },
-      ...{ ANTHROPIC_DEFAULT_HAIKU_MODEL: model, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
-      ...{ ANTHROPIC_DEFAULT_SONNET_MODEL: model, ANTHROPIC_DEFAULT_OPUS_MODEL: model },
+      PATH: process.env["PATH"],
+      HOME: home.path,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: KEY,
+      ANTHROPIC_MODEL: model,
+      DISABLE_AUTOUPDATER: "1",
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      ANTHROPIC_DEFAULT_SONNET_MODEL: model,
+      ANTHROPIC_DEFAULT_OPUS_MODEL: model,
     },
   });
   const said = { stdout: "", stderr: "" };

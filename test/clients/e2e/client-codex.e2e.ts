@@ -1,6 +1,7 @@
 /**
- * The real `codex` command against the built server: it reads a file and patches it, over HTTP and over
- * WebSocket, in both of the ways it offers its tools, and goes on after its conversation was made short.
+ * The real `codex` command with the built server: it reads a file and patches it, over HTTP and over
+ * WebSocket, in both of the ways in which it offers its tools, and continues after its conversation was
+ * compacted.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +14,7 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Reply, reply, script } from "../../../src/testing/index.ts";
 import { PATIENCE_MS } from "../../patience.ts";
-import { type ClientBench, KEY, serveScript, TIMEOUT, toolNames } from "./client-bench.ts";
+import { type ClientBench, KEY, serveScript, TIMEOUT, toolNames } from "./client-fixture.ts";
 
 const PATCH = [
   "*** Begin Patch",
@@ -95,7 +96,7 @@ describe("codex", () => {
 
   for (const { wire, websockets, posts } of WIRES) {
     it(
-      `lets the server make its conversation short over ${wire}, and goes on`,
+      `lets the server compact its conversation over ${wire}, and continues`,
       TIMEOUT,
       async () => {
         const [{ model, read, patch }] = WAYS;
@@ -106,7 +107,7 @@ describe("codex", () => {
           reply.text("Beta is gamma."),
           reply.text("Gamma."),
         ];
-        // By this name it knows a service that makes conversations short itself.
+        // By this name it knows a service that compacts conversations itself.
         const settings = { model, websockets, name: "OpenAI", compactAt: 50_000 };
         await using codex = await openCodex(replies, settings);
         const first = await codex.run("Change beta to gamma in notes.txt");
@@ -128,7 +129,7 @@ describe("codex", () => {
     );
   }
 
-  it("makes its conversation short itself for other servers", TIMEOUT, async () => {
+  it("compacts its conversation itself for other servers", TIMEOUT, async () => {
     const [{ model, read }] = WAYS;
     const replies = [
       reply.calls([read], { usage: { input: 6000, output: 20 } }),
@@ -142,7 +143,7 @@ describe("codex", () => {
     assert.match(JSON.stringify(last), /The file has alpha and beta\./);
   });
 
-  it("says why a request was refused, and fails", TIMEOUT, async () => {
+  it("reports why a request was refused, and fails", TIMEOUT, async () => {
     await using codex = await openCodex([], { model: "gpt-5.5", key: "wrong-key" });
     const { code, events } = await codex.run("Hello");
     assert.equal(code, 1);
@@ -183,17 +184,21 @@ interface CodexSettings {
 async function openCodex(replies: readonly Reply[], settings: CodexSettings): Promise<Codex> {
   const bench = await serveScript(script(...replies));
   const root = await mkdtemp(join(tmpdir(), "offshoot-codex-"));
-  const [home, cwd] = [join(root, "home"), join(root, "work")];
+  const home = join(root, "home");
+  const cwd = join(root, "work");
   await mkdir(home);
   await mkdir(cwd);
   await writeFile(join(cwd, "notes.txt"), "alpha\nbeta\n");
   await writeFile(join(home, "config.toml"), toConfig(bench.baseURL, settings));
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: home, CODEX_HOME: home },
+    PATH: process.env["PATH"],
+    HOME: home,
+    CODEX_HOME: home,
     OFFSHOOT_TEST_KEY: settings.key ?? KEY,
   };
   return {
-    ...{ bench, cwd },
+    bench,
+    cwd,
     run: (prompt, words = []) => runCodex([...words, prompt], { cwd, env }),
     async [Symbol.asyncDispose]() {
       await bench[Symbol.asyncDispose]();
@@ -202,7 +207,7 @@ async function openCodex(replies: readonly Reply[], settings: CodexSettings): Pr
   };
 }
 
-/** Nothing but the server is to be reached, and a request that fails is a test that fails. */
+/** It must reach only the server, and a request that fails is a test that fails. */
 function toConfig(baseURL: string, settings: CodexSettings): string {
   const { model, websockets = false, name = "Offshoot", compactAt } = settings;
   return [
@@ -242,7 +247,9 @@ async function runCodex(
   const folder = dirname(fileURLToPath(import.meta.resolve("@openai/codex/package.json")));
   const args = ["exec", "--skip-git-repo-check", "--json", ...words];
   const child = spawn(process.execPath, [join(folder, "bin", "codex.js"), ...args], {
-    ...{ cwd, env, stdio: ["ignore", "pipe", "pipe"] },
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
     // It starts others: all of them end with their group.
     detached: true,
   });
@@ -269,7 +276,7 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-/** What the model was told of the last call, in the request of that number. */
+/** The result of the last call for the model, in the request of that number. */
 function toolResult({ asked }: ClientBench, at: number): string {
   const last = asked[at]?.messages.at(-1);
   assert.equal(last?.role, "tool");

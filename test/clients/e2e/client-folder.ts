@@ -1,4 +1,4 @@
-/** A folder in which a program of a client's user runs: a repository, with the clients' packages installed. */
+/** A folder for a program of a client's user: a repository, with the clients' packages installed. */
 
 import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
@@ -12,19 +12,20 @@ export const MODULES = fileURLToPath(
   new URL("../../../../test/clients/node_modules", import.meta.url),
 );
 
-/** Whatever a client would send elsewhere, such as a question for updates, goes nowhere. */
+/** Requests of a client to any other address, such as for updates, fail. */
 const NOWHERE = "http://127.0.0.1:9";
 
 export interface ClientFolder extends AsyncDisposable {
   readonly cwd: string;
   readonly home: string;
-  /** Runs command lines, with the programs of the packages on the path. The first that fails ends them. */
+  /** Runs command lines, with the programs of the packages on the path. The first failure ends them. */
   run(script: string): Promise<Typed>;
 }
 
 export async function createClientFolder(): Promise<ClientFolder> {
   const root = await mkdtemp(join(tmpdir(), "offshoot-client-"));
-  const [home, cwd] = [join(root, "home"), join(root, "work")];
+  const home = join(root, "home");
+  const cwd = join(root, "work");
   await mkdir(home);
   await mkdir(cwd);
   await symlink(MODULES, join(cwd, "node_modules"), "junction");

@@ -13,7 +13,7 @@ import { tool } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import { z } from "zod";
 import { reply, script } from "../../../src/testing/index.ts";
-import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const weather = tool(async ({ city }) => `${city}: 18 degrees`, {
   name: "weather",
@@ -22,7 +22,7 @@ const weather = tool(async ({ city }) => `${city}: 18 degrees`, {
 });
 
 describe("the langchain package", () => {
-  it("invokes a model", TIMEOUT, async () => {
+  it("the langchain package gets an answer of a model", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(reply.text("Hello.", { usage: { input: 12, output: 3 } })),
     );
@@ -88,7 +88,7 @@ describe("the langchain package", () => {
     assert.match(JSON.stringify(bench.asked[0]?.["response_format"]), /"name":"event"/);
   });
 
-  it("goes on with a stored response", TIMEOUT, async () => {
+  it("continues a stored response", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Noted."), reply.text("Blue.")));
     const model = openModel(bench);
     const first = await model.invoke("My colour is blue.");
@@ -98,7 +98,7 @@ describe("the langchain package", () => {
     assert.equal(bench.asked[1]?.messages.length, 3);
   });
 
-  it("is told of a wrong key by the status", TIMEOUT, async () => {
+  it("recognizes a wrong key by the status", TIMEOUT, async () => {
     await using bench = await serveScript(script());
     const refused = openModel(bench, "scripted", "wrong").invoke("Hi");
     await assert.rejects(refused, (thrown: { status?: number }) => {

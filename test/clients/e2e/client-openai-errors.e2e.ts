@@ -1,4 +1,4 @@
-/** The `openai` package against the built server: each refusal is an error of the class it is meant for. */
+/** The `openai` package with the built server: each refusal is an error of the matching class. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,12 +6,12 @@ import OpenAI from "openai";
 import { reply, respond, script } from "../../../src/testing/index.ts";
 import { slowModel, startSlowUpstream } from "../../e2e/served.ts";
 import { until } from "../../patience.ts";
-import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const model = "scripted";
 
 describe("the openai package, refused", () => {
-  it("tells apart what is missing, wrong and forbidden", TIMEOUT, async () => {
+  it("distinguishes missing, wrong and forbidden", TIMEOUT, async () => {
     await using bench = await serveScript(script());
     const { responses } = openClient(bench);
     await rejects(responses.retrieve("resp_nobodys"), OpenAI.NotFoundError, { status: 404 });
@@ -38,7 +38,7 @@ describe("the openai package, refused", () => {
     assert.equal(bench.asked.length, 0);
   });
 
-  it("is told that the model is busy, plain and streamed", TIMEOUT, async () => {
+  it("recognizes a busy model, plain and streamed", TIMEOUT, async () => {
     const busy = { error: { message: "Slow down.", type: "rate_limit_error" } };
     await using bench = await serveScript(
       respond(() => reply.status(429, busy)),
@@ -56,10 +56,11 @@ describe("the openai package, refused", () => {
     await rejects(Promise.reject(refusal), OpenAI.RateLimitError, expected);
   });
 
-  it("is told in the stream what broke in the middle of it", TIMEOUT, async () => {
+  it("gets an error in the middle of a stream", TIMEOUT, async () => {
     await using upstream = await startSlowUpstream();
     await using bench = await serveEmbedded({
-      ...{ args: slowModel(upstream), env: { OFFSHOOT_MAX_RETRIES: "0" } },
+      args: slowModel(upstream),
+      env: { OFFSHOOT_MAX_RETRIES: "0" },
     });
     const { responses } = openClient(bench);
     const stream = await responses.create({ model, input: "Hi", stream: true });
@@ -78,7 +79,7 @@ describe("the openai package, refused", () => {
     assert.ok(seen.includes("response.output_text.delta"));
   });
 
-  it("tries again by itself after a request that may work the second time", TIMEOUT, async () => {
+  it("retries by itself after a request that may succeed the second time", TIMEOUT, async () => {
     let asked = 0;
     await using bench = await serveScript(
       respond(() => (++asked === 1 ? reply.status(503, "busy") : reply.text("Here."))),
@@ -98,7 +99,7 @@ function openClient({ baseURL }: ClientBench, apiKey = KEY): OpenAI {
 
 type ErrorClass = new (...args: never[]) => InstanceType<typeof OpenAI.APIError>;
 
-/** It is of this class and says these things. */
+/** The error has this class and these fields. */
 async function rejects(
   asked: Promise<unknown>,
   kind: ErrorClass,

@@ -1,6 +1,6 @@
 /**
- * What the examples that are published with the `openai` package do (its folder `examples/responses`), as programs of
- * our own that make the same calls against the built server. The table is the whole list of those that ask a server.
+ * The published examples of the `openai` package (its folder `examples/responses`), as programs of our own
+ * that make the same calls to the built server. The table is the complete list of those that use a server.
  */
 
 import assert from "node:assert/strict";
@@ -23,15 +23,15 @@ import { ResponsesWS } from "openai/resources/responses/ws";
 import { z } from "zod";
 import { type Reply, reply, type Script, script } from "../../../src/testing/index.ts";
 import { patience } from "../../patience.ts";
-import { play, spawn, wait } from "../../server/team-bench.ts";
-import { type ClientBench, KEY, serveScript, TIMEOUT } from "./client-bench.ts";
+import { play, spawn, wait } from "../../server/team-fixture.ts";
+import { type ClientBench, KEY, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const model = "scripted";
 const SOLVED = "Subtract 31 on both sides, then divide by 8: x is -29/8.";
 const input = "Solve 8x + 31 = 2.";
 
 interface Example {
-  /** What the model says. */
+  /** The model's answers. */
   readonly engine: () => Script;
   readonly run: (client: OpenAI, bench: ClientBench) => Promise<void>;
 }
@@ -220,7 +220,9 @@ async function talksOverSocket(client: OpenAI, bench: ClientBench): Promise<void
     const forced = { type: "function" as const, name };
     const first = await askOnce(socket, { tool_choice: forced, previous_response_id, input: name });
     const last = await askOnce(socket, {
-      ...{ tool_choice: "none", previous_response_id: first.id, input: first.results },
+      tool_choice: "none",
+      previous_response_id: first.id,
+      input: first.results,
     });
     assert.equal(first.results.length, 1);
     said.push(last.text);
@@ -243,7 +245,7 @@ interface Turn {
 
 type Asked = Omit<Extract<ResponsesClientEvent, { type: "response.create" }>, "type">;
 
-/** Sends one request, with `stream` as the example has it, and listens until its answer has ended. */
+/** Sends one request, with `stream` as in the example, and listens until its answer has ended. */
 function askOnce(socket: ResponsesWS, asked: Asked): Promise<Turn> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -280,7 +282,10 @@ function createTeam(): Script {
 const TEAM = { model, input: "Compare both.", multi_agent: { enabled: true } };
 const TEAM_BETA = "responses_multi_agent=v1";
 
-/** Who said what, as the examples print it; true once the first agent's response is completed. */
+/**
+ * The agents and their texts, as the examples print them; true once the first agent's response is
+ * completed.
+ */
 function createListener(): {
   readonly said: Map<string, string>;
   hear(event: BetaResponseStreamEvent): boolean;

@@ -6,12 +6,12 @@ import OpenAI from "openai";
 import type { ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import { reply, script } from "../../../src/testing/index.ts";
-import { type ClientBench, KEY, serveScript, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const model = "scripted";
 
 describe("the openai package over a WebSocket", () => {
-  it("takes turn after turn, also of what is not stored", TIMEOUT, async () => {
+  it("accepts turn after turn, even if they are not stored", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(
         reply.calls([{ name: "weather", arguments: { city: "Paris" } }]),
@@ -27,7 +27,10 @@ describe("the openai package over a WebSocket", () => {
     assert.ok(call?.type === "function_call");
     assert.equal(call.arguments, '{"city":"Paris"}');
     const second = await socket.ask({
-      ...{ model, store: false, tools, previous_response_id: done.response.id },
+      model,
+      store: false,
+      tools,
+      previous_response_id: done.response.id,
       input: [{ type: "function_call_output", call_id: call.call_id, output: "18" }],
     });
     assert.equal(textOf(second), "18 degrees.");
@@ -44,7 +47,7 @@ describe("the openai package over a WebSocket", () => {
     }
   });
 
-  it("tells an error by its code, and goes on", TIMEOUT, async () => {
+  it("reports an error by its code, and continues", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Hello.")));
     using socket = openSocket(bench);
     const refused = socket.ask({ model, input: "Hi", previous_response_id: "resp_nobodys" });
@@ -55,7 +58,7 @@ describe("the openai package over a WebSocket", () => {
     assert.equal(textOf(await socket.ask({ model, input: "Hi" })), "Hello.");
   });
 
-  it("is not let in without a key", TIMEOUT, async () => {
+  it("is refused without a key", TIMEOUT, async () => {
     await using bench = await serveScript(script());
     using socket = openSocket(bench, "wrong");
     await assert.rejects(socket.ask({ model, input: "Hi" }), /401/);
@@ -77,7 +80,7 @@ const WEATHER = {
 type Request = Omit<Parameters<ResponsesWS["send"]>[0] & { type: "response.create" }, "type">;
 
 interface Socket extends Disposable {
-  /** Every event of one turn. Rejects when the connection breaks. */
+  /** Every event of one turn. Rejects if the connection breaks. */
   ask(request: Request): Promise<ResponsesServerEvent[]>;
 }
 

@@ -1,15 +1,15 @@
-/** The `openai` package against the built server: what is kept there besides responses. */
+/** The `openai` package with the built server: stored objects besides responses. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { reply, script } from "../../../src/testing/index.ts";
-import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const model = "scripted";
 
-describe("the openai package, with what the server keeps", () => {
-  it("has a conversation that the server remembers", TIMEOUT, async () => {
+describe("the openai package, with the server's stored objects", () => {
+  it("has a conversation that the server stores", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Noted."), reply.text("Blue.")));
     const client = openClient(bench);
     const { id: conversation } = await client.conversations.create({
@@ -26,7 +26,8 @@ describe("the openai package, with what the server keeps", () => {
     );
     const roles: string[] = [];
     for await (const item of client.conversations.items.list(conversation, {
-      ...{ limit: 2, order: "asc" },
+      limit: 2,
+      order: "asc",
     })) {
       assert.ok(item.type === "message");
       roles.push(item.role);
@@ -63,12 +64,14 @@ describe("the openai package, with what the server keeps", () => {
     );
     assert.deepEqual((await conversations.retrieve(id)).metadata, { b: "2" });
     assert.deepEqual(await conversations.delete(id), {
-      ...{ id, object: "conversation.deleted", deleted: true },
+      id,
+      object: "conversation.deleted",
+      deleted: true,
     });
     await assert.rejects(conversations.retrieve(id), OpenAI.NotFoundError);
   });
 
-  it("lists the models", TIMEOUT, async () => {
+  it("the openai package lists the server's models", TIMEOUT, async () => {
     await using bench = await serveScript(script());
     const client = openClient(bench);
     const ids: string[] = [];
@@ -84,7 +87,8 @@ describe("the openai package, with what the server keeps", () => {
     const client = openClient(bench);
     const text = "Tea is a drink.\n".repeat(50);
     const file = await client.files.create({
-      ...{ purpose: "user_data", file: await toFile(Buffer.from(text), "tea.txt") },
+      purpose: "user_data",
+      file: await toFile(Buffer.from(text), "tea.txt"),
     });
     assert.equal(file.filename, "tea.txt");
     assert.equal(file.bytes, Buffer.byteLength(text));
@@ -122,7 +126,9 @@ describe("the openai package, with what the server keeps", () => {
     assert.match(found.data[0]?.content[0]?.text ?? "", /Aurora leaves/);
     assert.equal(found.data[0]?.filename, "ships.md");
     const answer = await client.responses.create({
-      ...{ model, input: "When does it leave?", include: ["file_search_call.results"] },
+      model,
+      input: "When does it leave?",
+      include: ["file_search_call.results"],
       tools: [{ type: "file_search", vector_store_ids: [store.id] }],
     });
     assert.deepEqual(
@@ -157,52 +163,59 @@ describe("the openai package, with what the server keeps", () => {
     await assert.rejects(containers.retrieve(id), OpenAI.NotFoundError);
   });
 
-  it("reads where an answer names a file that code wrote, and downloads it", TIMEOUT, async () => {
-    const code = "open('a.csv', 'w').write('a,b\\n')";
-    const text = "Here: [a.csv](sandbox:/mnt/data/a.csv), which is /mnt/data/a.csv.";
-    const turn = [
-      reply.calls([{ name: "code_interpreter", arguments: { code } }]),
-      reply.text(text),
-    ];
-    await using bench = await serveScript(script(...turn, ...turn, ...turn));
-    const client = openClient(bench);
-    const tool = { type: "code_interpreter" as const, container: { type: "auto" as const } };
-    const asked = { model, input: "Write a table.", tools: [tool] };
+  it(
+    "reads from an answer the id of a file that code wrote, and downloads it",
+    TIMEOUT,
+    async () => {
+      const code = "open('a.csv', 'w').write('a,b\\n')";
+      const text = "Here: [a.csv](sandbox:/mnt/data/a.csv), which is /mnt/data/a.csv.";
+      const turn = [
+        reply.calls([{ name: "code_interpreter", arguments: { code } }]),
+        reply.text(text),
+      ];
+      await using bench = await serveScript(script(...turn, ...turn, ...turn));
+      const client = openClient(bench);
+      const tool = { type: "code_interpreter" as const, container: { type: "auto" as const } };
+      const asked = { model, input: "Write a table.", tools: [tool] };
 
-    const answer = await client.responses.create(asked);
-    const annotations = annotationsOf(answer);
-    const [cited, linked, named] = annotations;
-    assert.ok(cited?.type === "container_file_citation");
-    assert.ok(linked?.type === "file_path" && named?.type === "file_path");
-    assert.equal(annotations.length, 3);
-    const { container_id, file_id } = cited;
-    assert.equal(text.slice(cited.start_index, cited.end_index), "sandbox:/mnt/data/a.csv");
-    assert.deepEqual(linked, {
-      ...{ type: "file_path", file_id, index: cited.start_index },
-      ...{ start_index: cited.start_index, end_index: cited.end_index },
-    });
-    assert.equal(named.index, text.lastIndexOf("/mnt"));
-    const inContainer = await client.containers.files.content.retrieve(file_id, { container_id });
-    assert.equal(await inContainer.text(), "a,b\n");
-    assert.equal(await (await client.files.content(linked.file_id)).text(), "a,b\n");
-    assert.equal((await client.files.retrieve(linked.file_id)).filename, "a.csv");
+      const answer = await client.responses.create(asked);
+      const annotations = annotationsOf(answer);
+      const [cited, linked, named] = annotations;
+      assert.ok(cited?.type === "container_file_citation");
+      assert.ok(linked?.type === "file_path" && named?.type === "file_path");
+      assert.equal(annotations.length, 3);
+      const { container_id, file_id } = cited;
+      assert.equal(text.slice(cited.start_index, cited.end_index), "sandbox:/mnt/data/a.csv");
+      assert.deepEqual(linked, {
+        type: "file_path",
+        file_id,
+        index: cited.start_index,
+        start_index: cited.start_index,
+        end_index: cited.end_index,
+      });
+      assert.equal(named.index, text.lastIndexOf("/mnt"));
+      const inContainer = await client.containers.files.content.retrieve(file_id, { container_id });
+      assert.equal(await inContainer.text(), "a,b\n");
+      assert.equal(await (await client.files.content(linked.file_id)).text(), "a,b\n");
+      assert.equal((await client.files.retrieve(linked.file_id)).filename, "a.csv");
 
-    // Read later, whole and as a stream; streamed; and not stored.
-    assert.deepEqual(annotationsOf(await client.responses.retrieve(answer.id)), annotations);
-    const again = await client.responses.retrieve(answer.id, { stream: true });
-    assert.deepEqual(await addedIn(again), annotations);
-    for (const store of [true, false]) {
-      const stream = client.responses.stream({ ...asked, store });
-      const added = await addedIn(stream);
-      assert.deepEqual(annotationsOf(await stream.finalResponse()), added);
-      assert.deepEqual(
-        added.map(({ type }) => type),
-        annotations.map(({ type }) => type),
-      );
-    }
-  });
+      // Read later, whole and as a stream; streamed; and not stored.
+      assert.deepEqual(annotationsOf(await client.responses.retrieve(answer.id)), annotations);
+      const again = await client.responses.retrieve(answer.id, { stream: true });
+      assert.deepEqual(await addedIn(again), annotations);
+      for (const store of [true, false]) {
+        const stream = client.responses.stream({ ...asked, store });
+        const added = await addedIn(stream);
+        assert.deepEqual(annotationsOf(await stream.finalResponse()), added);
+        assert.deepEqual(
+          added.map(({ type }) => type),
+          annotations.map(({ type }) => type),
+        );
+      }
+    },
+  );
 
-  it("speaks chat completions too", TIMEOUT, async () => {
+  it("supports chat completions too", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Hello."), reply.text("Hello.")));
     const { chat } = openClient(bench);
     const request = { model, messages: [{ role: "user" as const, content: "Hi" }] };

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { reply, script } from "../../../src/testing/index.ts";
 import { slowModel, startSlowUpstream } from "../../e2e/served.ts";
 import { until } from "../../patience.ts";
-import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-fixture.ts";
 
 const model = "scripted";
 
@@ -34,7 +34,7 @@ describe("the openai package", () => {
     );
   });
 
-  it("builds a response out of its stream, piece by piece", TIMEOUT, async () => {
+  it("builds a response from its stream, piece by piece", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(reply.reasoning("Two words.", reply.text("Hello there, you."))),
     );
@@ -52,7 +52,7 @@ describe("the openai package", () => {
     );
   });
 
-  it("parses an answer that keeps to a schema", TIMEOUT, async () => {
+  it("parses an answer that fits a schema", TIMEOUT, async () => {
     const Event = z.object({ name: z.string(), people: z.array(z.string()) });
     const said = { name: "Tea", people: ["Ada", "Grace"] };
     await using bench = await serveScript(
@@ -68,7 +68,7 @@ describe("the openai package", () => {
     assert.equal(format.json_schema.name, "event");
   });
 
-  it("makes the calls of functions, and hands the results back", TIMEOUT, async () => {
+  it("makes the calls of functions, and sends the results back", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(
         reply.calls([
@@ -89,7 +89,10 @@ describe("the openai package", () => {
     });
     assert.equal(results.length, 2);
     const answer = await client.responses.create({
-      ...{ model, tools, input: results, previous_response_id: asked.id },
+      model,
+      tools,
+      input: results,
+      previous_response_id: asked.id,
     });
     assert.equal(answer.output_text, "18 and 4 degrees.");
     const told = bench.asked[1]?.messages.slice(-3).map(({ role, content }) => [role, content]);
@@ -122,14 +125,16 @@ describe("the openai package", () => {
     assert.ok(call?.type === "custom_tool_call");
     assert.equal(call.input, "SELECT 1;\n-- “one”");
     const answer = await client.responses.create({
-      ...{ model, tools, previous_response_id: last.response.id },
+      model,
+      tools,
+      previous_response_id: last.response.id,
       input: [{ type: "custom_tool_call_output", call_id: call.call_id, output: "1" }],
     });
     assert.equal(answer.output_text, "One row.");
     assert.equal(bench.asked[1]?.messages.at(-1)?.content, "1");
   });
 
-  it("goes on with a stream that broke off, from where it was", TIMEOUT, async () => {
+  it("continues a stream that broke off, from where it was", TIMEOUT, async () => {
     await using upstream = await startSlowUpstream();
     await using bench = await serveEmbedded({ args: slowModel(upstream) });
     const client = openClient(bench);
@@ -159,14 +164,12 @@ describe("the openai package", () => {
     assert.equal(upstream.requests, 1);
   });
 
-  it("polls and cancels what runs in the background", TIMEOUT, async () => {
+  it("polls and cancels a background response", TIMEOUT, async () => {
     await using upstream = await startSlowUpstream();
     await using bench = await serveEmbedded({ args: slowModel(upstream) });
     const client = openClient(bench);
-    const [one, two] = [
-      await client.responses.create({ model, input: "One", background: true }),
-      await client.responses.create({ model, input: "Two", background: true }),
-    ];
+    const one = await client.responses.create({ model, input: "One", background: true });
+    const two = await client.responses.create({ model, input: "Two", background: true });
     assert.ok(one.status === "queued" || one.status === "in_progress");
     await until(async () => (upstream.open === 2 ? true : undefined), "both are asked");
     const cancelled = await client.responses.cancel(two.id);
@@ -181,7 +184,7 @@ describe("the openai package", () => {
     assert.equal((await client.responses.retrieve(two.id)).status, "cancelled");
   });
 
-  it("has a conversation made short, and goes on with what is left of it", TIMEOUT, async () => {
+  it("compacts a conversation, and continues with what is left of it", TIMEOUT, async () => {
     await using bench = await serveScript(
       script(reply.text("They spoke of the colour blue."), reply.text("Blue.")),
     );
@@ -197,7 +200,8 @@ describe("the openai package", () => {
     assert.ok(compacted.usage.total_tokens > 0);
     const left = compacted.output as ResponseInputItem[];
     const answer = await client.responses.create({
-      ...{ model, store: false },
+      model,
+      store: false,
       input: [...left, { role: "user", content: "Which colour?" }],
     });
     assert.equal(answer.output_text, "Blue.");
@@ -213,7 +217,7 @@ describe("the openai package", () => {
     await assert.rejects(client.responses.delete(id), OpenAI.NotFoundError);
   });
 
-  it("lists what a response was asked with, page after page", TIMEOUT, async () => {
+  it("lists the input items of a response, page after page", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Fine.")));
     const client = openClient(bench);
     const words = ["one", "two", "three", "four", "five"];

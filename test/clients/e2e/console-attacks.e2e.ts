@@ -1,4 +1,4 @@
-/** What models, tools and other pages do to the console comes to nothing, in a real browser. */
+/** Attacks of models, tools and other pages on the console have no effect, in a real browser. */
 
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -30,11 +30,11 @@ after(async () => {
   await bench?.[Symbol.asyncDispose]();
 });
 
-/** Whatever the page's own parts are not made of. Its own icons have a class. */
+/** Elements that the page's own parts do not contain. Its own icons have a class. */
 const FOREIGN =
   "script, iframe, object, embed, base, meta, link, style, form, dialog, img, math, template, [style], .question, svg:not(.icon)";
 
-/** Fails where what was said has become more than text, ran, or asked somebody outside. */
+/** Fails if the text has become more than text, ran, or requested an outside address. */
 async function assertHarmless(said: Locator): Promise<void> {
   const { page } = tab;
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** What a browser loads for the console stays small: everybody who opens it waits for that. */
+/** The files that a browser loads for the console stay small, because every user waits for them. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -11,7 +11,7 @@ import { BROWSER_LACK, openBrowser, openTab } from "../console/browser.ts";
 import { type ServedConsole, signIn, startConsole } from "../console/served-console.ts";
 
 const seen = unless(BROWSER_LACK);
-/** A name that a stranger has pointed at this machine. */
+/** A name that an attacker has pointed at this machine. */
 const REBOUND = "rebound.test";
 let browser: Browser;
 let bench: ServedConsole;
@@ -90,7 +90,7 @@ describe("a page of another port", () => {
       }),
     ].map((one) => one.then(() => "read", () => "refused")))`);
     assert.deepEqual(tries, ["refused", "refused", "refused", "refused"]);
-    // Without leave to read the answer, the request itself is refused.
+    // Without permission to read the answer, the request itself is refused.
     const [status] = await Promise.all([
       page.waitForResponse(`${bench.url}/v1/console/sessions`).then((answer) => answer.status()),
       page.evaluate(`fetch("${bench.url}/v1/console/sessions", {
@@ -138,7 +138,7 @@ describe("a key of another tenant", () => {
     await using tab = await openTab(browser);
     const { page } = tab;
     await signIn(page, { url: bench.url, key: token }, `runs/${data[0]?.id}`);
-    await page.getByText("There is no such run, or it belongs to somebody else.").waitFor();
+    await page.getByText("There is no such run, or it belongs to another tenant.").waitFor();
     await page.getByRole("link", { name: "All runs" }).click();
     await page.getByText("No runs here.").waitFor();
     assert.equal(await page.getByRole("link", { name: "Keys" }).count(), 0);

@@ -1,4 +1,7 @@
-/** What goes wrong while somebody looks: the page says so in place, keeps what was typed, and recovers by itself. */
+/**
+ * Failures while the console is open: the page reports them in place, keeps typed text, and recovers by
+ * itself.
+ */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -44,7 +47,7 @@ async function findRun(words: string, status = ""): Promise<string> {
 
 const atRecord = () => ({ env: { OFFSHOOT_STORE: bench.storePath } });
 
-/** No reload would leave this. */
+/** A reload would remove this. */
 const mark = (page: Page): Promise<unknown> => page.evaluate("window.isSame = true");
 const isSame = (page: Page): Promise<unknown> => page.evaluate("window.isSame");
 
@@ -178,7 +181,7 @@ describe("a body of 100 MB", () => {
     await signIn(page, bench, "runs/run_large?tab=conversation");
     const call = page.locator("details.call");
     await call.locator("summary").click();
-    await call.getByText("Cut: the whole text has 102.0M characters.").waitFor();
+    await call.getByText("Shortened: the whole text has 102.0M characters.").waitFor();
     await call.getByRole("button", { name: "Show it" }).click();
     await call.getByText(/of 102.0M characters are shown/).waitFor();
     await page.goto(`${bench.url}/console/runs/run_large?node=run_large%3A2`);

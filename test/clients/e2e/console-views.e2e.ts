@@ -27,7 +27,7 @@ after(async () => {
   await bench?.[Symbol.asyncDispose]();
 });
 
-/** Every view with what must be on it before it is looked at. The names in capitals are of `Filled`. */
+/** Every view with the text that must be on it before it is checked. The names in capitals are of `Filled`. */
 const VIEWS: Readonly<Record<string, readonly [path: string, text: string | RegExp]>> = {
   runs: ["runs", "Review the release"],
   run: ["runs/TREE", "reader"],

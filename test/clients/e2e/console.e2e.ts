@@ -1,4 +1,7 @@
-/** The console in a real browser, over a real server: signing in, runs, a live tree, approvals, and the rest. */
+/**
+ * The console in a real browser, with a real server: signing in, runs, a live tree, approvals, and the
+ * rest.
+ */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -122,7 +125,7 @@ describe("runs in the console", () => {
     await page.getByLabel("State").selectOption("completed");
     await row(page, "Review the release").first().waitFor();
     assert.match(page.url(), /\?status=completed$/);
-    // A list that has the focus takes letters itself.
+    // A list with the focus handles letters itself.
     await page.getByRole("list", { name: "Runs" }).focus();
     await page.keyboard.press("/");
     await page.keyboard.type("nothing of the kind");

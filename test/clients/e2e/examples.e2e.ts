@@ -1,4 +1,4 @@
-/** The examples that need other projects' packages: official clients against the built server, and a browser. */
+/** The examples that need other projects' packages: official clients with the built server, and a browser. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -10,7 +10,7 @@ import { runWithPage } from "../../../examples/approval.ts";
 import { unless } from "../../needs.ts";
 import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
 import { BROWSER_LACK, openBrowser, openTab } from "../console/browser.ts";
-import { type ClientBench, KEY, serveEmbedded, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveEmbedded, TIMEOUT } from "./client-fixture.ts";
 import { createClientFolder } from "./client-folder.ts";
 
 // From build/test/clients/e2e/ up to the checkout.

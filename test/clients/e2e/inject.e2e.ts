@@ -1,4 +1,7 @@
-/** `response.inject` of the multi-agent beta, as the official client sends it, and over the end of a server. */
+/**
+ * `response.inject` of the multi-agent beta, as the official client sends it, and after the end of a
+ * server.
+ */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,12 +14,12 @@ import { type Reply, reply, startChatUpstream, type Upstream } from "../../../sr
 import { createPlace } from "../../e2e/command.ts";
 import { type Served, serve } from "../../e2e/served.ts";
 import { until } from "../../patience.ts";
-import { createGate } from "../../server/socket/socket-bench.ts";
-import { callsOf, lastWords, playSlowly, spawn, wait } from "../../server/team-bench.ts";
+import { createGate } from "../../server/socket/socket-fixture.ts";
+import { callsOf, lastWords, playSlowly, spawn, wait } from "../../server/team-fixture.ts";
 
 const KEY = "a-key-of-the-server";
 
-/** Says what follows from what it was told: it may be asked again by another server. */
+/** Answers depend only on the request, because another server may repeat it. */
 function lead(request: ModelRequest): Reply {
   if (callsOf(request).length === 0) {
     return reply.calls([spawn("a", "Weigh."), spawn("b", "Think.")]);
@@ -61,7 +64,7 @@ function open({ url }: Served): ResponsesWS {
   return new ResponsesWS(new OpenAI({ baseURL: `${url}/v1`, apiKey: KEY }));
 }
 
-/** Answers the call of the agent that weighs, and reads on to the event that is looked for. */
+/** Answers the call of the weighing agent, and reads on to the expected event. */
 async function answerCall(
   socket: ResponsesWS,
   isLast: (event: BetaResponsesServerEvent) => boolean,
@@ -83,7 +86,7 @@ async function answerCall(
 }
 
 describe("`response.inject` of the served API", () => {
-  it("has an agent go on for the official client", async () => {
+  it("lets an agent continue for the official client", async () => {
     const team = createTeam();
     await using upstream = await closing(team.upstream);
     await using served = await serve({ key: KEY, args: modelAt(upstream) });
@@ -92,7 +95,7 @@ describe("`response.inject` of the served API", () => {
     socket.send(asked);
     const { id, last } = await answerCall(socket, (event) => {
       if (event.type.startsWith("response.inject.")) said.push(event.type);
-      // The one that thinks may not before the other has said its words.
+      // The thinking agent may not continue before the other has written its text.
       if (event.type === "response.output_text.done") team.letThink();
       return event.type === "response.completed";
     });
@@ -104,7 +107,7 @@ describe("`response.inject` of the served API", () => {
   });
 
   for (const workers of [1, 3]) {
-    it(`is not forgotten by a server with ${workers} worker(s) that is killed`, async () => {
+    it(`is not lost if a server with ${workers} worker(s) is killed`, async () => {
       const team = createTeam();
       await using upstream = await closing(team.upstream);
       await using place = await createPlace();

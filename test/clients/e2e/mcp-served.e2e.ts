@@ -1,6 +1,6 @@
 /**
- * Other projects' MCP clients at both of our doors: the inspector's command line, as a person looks at a server with
- * it, and the client of the SDK's next major version.
+ * Other projects' MCP clients at both of our transports: the inspector's command line, as a user inspects a
+ * server with it, and the client of the SDK's next major version.
  */
 
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ const INSPECTOR = fileURLToPath(
     import.meta.url,
   ),
 );
-/** It reads the `package.json` of a package that it is only a part of; alone, it has one of its own. */
+/** It reads the `package.json` of a package of which it is only a part; alone, it has one of its own. */
 const HOOK = toModule(
   "export const resolve = (name, context, next) => next(name.replace('../../package', '../package'), context);",
 );
@@ -57,7 +57,7 @@ type Door =
     }
   | { readonly kind: "http"; readonly url: string };
 
-/** The same agents behind each door in turn. */
+/** The same agents over each transport in turn. */
 async function atBothDoors(use: (door: Door) => Promise<void>): Promise<void> {
   const upstream = await CHAT.start({ engine: respond(() => reply.text("Hello.")) });
   const model = { OFFSHOOT_MODEL: "custom/test-model", OFFSHOOT_URL: upstream.url };
@@ -81,7 +81,7 @@ async function writeAgent({ home }: Place): Promise<void> {
   await writeFile(join(folder, "helper.md"), AGENT);
 }
 
-/** The inspector takes every flag for its own, so the command and its flags stand in a file. */
+/** The inspector takes every flag for its own, so the command and its flags are in a file. */
 async function writeStarter({ args, env }: Extract<Door, { kind: "stdio" }>): Promise<string> {
   const file = join(env["HOME"] ?? "", "start.mjs");
   const start = `import { spawn } from "node:child_process";
@@ -91,7 +91,7 @@ spawn(process.execPath, ${JSON.stringify(args)}, { stdio: "inherit" });
   return file;
 }
 
-/** One request of the inspector, as it prints the answer. */
+/** One request of the inspector, and its printed answer. */
 async function inspect(door: Door, ...asked: string[]): Promise<Record<string, unknown>> {
   const isHttp = door.kind === "http";
   const target = isHttp
@@ -104,7 +104,7 @@ async function inspect(door: Door, ...asked: string[]): Promise<Record<string, u
 }
 
 describe("the inspector", () => {
-  it("lists tools, resources and prompts, and calls an agent, at both doors", async () => {
+  it("lists tools, resources and prompts, and calls an agent, over both transports", async () => {
     await atBothDoors(async (door) => {
       const { tools } = await inspect(door, "--method", "tools/list");
       const names = (tools as { name: string }[]).map(({ name }) => name);
@@ -123,7 +123,7 @@ describe("the inspector", () => {
 });
 
 describe("the client of the SDK's second version", () => {
-  it("calls an agent with progress and goes on with its run, at both doors", async () => {
+  it("calls an agent with progress and continues its run, over both transports", async () => {
     await atBothDoors(async (door) => {
       const client = new Client({ name: "second", version: "1" });
       const headers = { authorization: `Bearer ${KEY}` };
@@ -131,7 +131,9 @@ describe("the client of the SDK's second version", () => {
         door.kind === "http"
           ? new StreamableHTTPClientTransport(new URL(door.url), { requestInit: { headers } })
           : new StdioClientTransport({
-              ...{ command: process.execPath, args: [...door.args], env: door.env },
+              command: process.execPath,
+              args: [...door.args],
+              env: door.env,
             }),
       );
       try {

@@ -71,7 +71,7 @@ describe("the reference servers", () => {
     await assertEverything(test);
   });
 
-  it("finds a server over HTTP again that was started anew", async () => {
+  it("finds a server over HTTP again that was restarted", async () => {
     const first = await startHttp("streamableHttp");
     await using test = createTestHub({ every: { url: `http://127.0.0.1:${first.port}/mcp` } });
     assert.equal(await test.call("mcp__every__echo", { message: "one" }), "Echo: one");
@@ -89,7 +89,7 @@ describe("the reference servers", () => {
       await writeFile(join(root, "note.txt"), "a note\n");
       await using test = createTestHub({ files: node(FILESYSTEM, "/usr/share") }, { root });
       const read = (path: string) => test.call("mcp__files__read_text_file", { path });
-      // The server asks for the roots behind its greeting, and answers calls meanwhile.
+      // The server asks for the roots after its handshake, and answers calls meanwhile.
       for (let allowed = ""; !allowed.includes(root); ) {
         allowed = String(await test.call("mcp__files__list_allowed_directories"));
       }
@@ -105,7 +105,7 @@ describe("a server that misbehaves", () => {
   const bad = (options: JsonObject = {}, mode = "serve") =>
     createTestHub({ bad: { ...node(BAD, mode), ...options } });
 
-  it("hangs in a call: the call ends in time, is called off, and the next one works", async () => {
+  it("hangs in a call: the call ends in time, is cancelled, and the next one works", async () => {
     // The list of tools and the next call have the same short time.
     await withGrowingLimit(300, async (limitMs) => {
       await using test = bad({ timeout_ms: limitMs });
@@ -115,7 +115,7 @@ describe("a server that misbehaves", () => {
     });
   });
 
-  it("is told when the run is cancelled in the middle of a call", async () => {
+  it("gets the cancellation in the middle of a call", async () => {
     await using test = bad();
     await test.call("mcp__bad__echo");
     const stop = new AbortController();
@@ -125,17 +125,17 @@ describe("a server that misbehaves", () => {
     assert.equal(await test.call("mcp__bad__echo"), "called echo");
   });
 
-  it("dies in a call: the call says so with its last words, the next one starts it again", async () => {
+  it("dies in a call: the call reports its last output, the next one starts it again", async () => {
     await using test = bad();
     await assert.rejects(test.call("mcp__bad__die"), (thrown: Error) => {
       assert.match(thrown.message, /`bad` ended before it answered\. It ended with exit code 3\./);
-      assert.match(thrown.message, /Its last words: out of luck/);
+      assert.match(thrown.message, /Its last output: out of luck/);
       return true;
     });
     assert.equal(await test.call("mcp__bad__echo"), "called echo");
   });
 
-  it("dies again and again: it is left alone", async () => {
+  it("dies repeatedly: it is left alone", async () => {
     // Its minute never ends, however long the starts take.
     const clock: Clock = { now: () => 0, sleep: async () => {} };
     await using test = createTestHub({ bad: node(BAD, "serve") }, { clock });
@@ -143,7 +143,7 @@ describe("a server that misbehaves", () => {
     await assert.rejects(test.call("mcp__bad__echo"), /started 4 times within a minute/);
   });
 
-  it("sends 50 MB: the call says so, memory does not grow by it, the connection survives", async () => {
+  it("sends 50 MB: the call reports it, memory does not grow by it, the connection survives", async () => {
     await using test = bad();
     await test.call("mcp__bad__echo");
     const before = process.memoryUsage().rss;
@@ -153,11 +153,12 @@ describe("a server that misbehaves", () => {
     assert.equal(await test.call("mcp__bad__echo"), "called echo");
   });
 
-  it("changes a tool behind the approval: the call does not leave, then it is asked about", async () => {
+  it("changes a tool after the approval: the call is not sent, then it needs approval", async () => {
     await using test = bad();
     const tools = await test.hub.tools();
     const find = (name: string) => tools.find(({ spec }) => spec.name === `mcp__bad__${name}`);
-    const [echo, change] = [find("echo"), find("change")];
+    const echo = find("echo");
+    const change = find("change");
     assert.ok(echo?.pin && change);
     assert.equal(await echo.pin.standing(), "unknown");
     await echo.pin.agree();
@@ -169,7 +170,7 @@ describe("a server that misbehaves", () => {
     assert.equal(await runTool(echo, {}), "called echo");
   });
 
-  it("changes a tool behind the approval: the gate asks, and with nobody to ask it refuses", async () => {
+  it("changes a tool after the approval: the gate asks, and refuses without a user", async () => {
     using folder = createWorkspaceFolder({});
     await using test = bad();
     const parts = await toGateParts(folder.root, await test.hub.tools());
@@ -187,7 +188,7 @@ describe("a server that misbehaves", () => {
       );
     assert.equal((await call("echo")).output, "called echo");
     assert.equal((await call("change")).output, "changed");
-    assert.match(String((await call("echo")).output), /has changed since it was agreed to/);
+    assert.match(String((await call("echo")).output), /has changed since it was approved/);
     assert.deepEqual(
       decisions.map(({ verdict, by }) => [verdict, by]),
       [
@@ -199,36 +200,36 @@ describe("a server that misbehaves", () => {
     await gate.close();
   });
 
-  it("prints garbage between its messages: that is passed over", async () => {
+  it("prints garbage between its messages: it is skipped", async () => {
     await using test = bad();
     assert.equal(await test.call("mcp__bad__garbage"), "still here");
     assert.equal(await test.call("mcp__bad__echo"), "called echo");
   });
 
-  it("floods standard error: that is read and thrown away", async () => {
+  it("floods standard error: it is read and dropped", async () => {
     await using test = bad();
     assert.equal(await test.call("mcp__bad__flood"), "quiet again");
   });
 
-  it("never greets: that is said in time", async () => {
+  it("never answers the handshake: that is reported in time", async () => {
     await using test = createTestHub({ bad: node(BAD, "silent") }, { connectMs: 300 });
     assert.deepEqual(await test.hub.tools(), []);
     assert.match(test.problems[0] ?? "", /`bad` cannot be used: it did not answer within 0\.3 s\./);
   });
 
-  it("leaves at once: its exit code and last words are said", async () => {
+  it("exits at once: its exit code and last output are reported", async () => {
     await using test = bad({}, "leave");
     assert.deepEqual(await test.hub.tools(), []);
-    assert.match(test.problems[0] ?? "", /exit code 7\. Its last words: no licence found/);
+    assert.match(test.problems[0] ?? "", /exit code 7\. Its last output: no licence found/);
   });
 
-  it("is not there: that is said", async () => {
+  it("does not exist: that is reported", async () => {
     await using test = createTestHub({ bad: { command: "offshoot-no-such-program" } });
     assert.deepEqual(await test.hub.tools(), []);
     assert.match(test.problems[0] ?? "", /`offshoot-no-such-program`: there is no such program/);
   });
 
-  it("has odd, double and broken tools: names are made fit, the broken are left out", async () => {
+  it("has odd, double and broken tools: names are corrected, broken ones are left out", async () => {
     await using test = bad();
     const names = (await test.hub.tools()).map(({ spec }) => spec.name);
     assert.ok(names.every((name) => /^[\w-]{1,64}$/.test(name)));
@@ -239,10 +240,10 @@ describe("a server that misbehaves", () => {
     const said = (await test.hub.inspect("bad")).problems.join("\n");
     assert.match(said, /`echo` is there twice/);
     assert.match(said, /`no-schema` is left out: its schema is not that of an object/);
-    assert.match(said, /`bad-schema` is left out: its schema is none/);
+    assert.match(said, /`bad-schema` is left out: its schema is invalid/);
   });
 
-  it("leaves no process behind, not even those it started", async () => {
+  it("leaves no process, not even those that it started", async () => {
     const test = bad();
     const pid = Number(await test.call("mcp__bad__child"));
     assert.ok(isAlive(pid));
@@ -250,14 +251,14 @@ describe("a server that misbehaves", () => {
     await untilTrue(() => !isAlive(pid), "the end of the server's child");
   });
 
-  it("leaves no child behind when it dies by itself", async () => {
+  it("leaves no child process when it dies by itself", async () => {
     await using test = bad();
     const pid = Number(await test.call("mcp__bad__child"));
     await assert.rejects(test.call("mcp__bad__die"), { code: "tool_failed" });
     await untilTrue(() => !isAlive(pid), "the end of the server's child");
   });
 
-  it("gets an environment without our keys, and the variables it was given", async () => {
+  it("gets an environment without our keys, and the variables that it was given", async () => {
     const env = { PATH: process.env["PATH"], OPENAI_API_KEY: "sk-secret", MY_TOKEN: "given" };
     const server = { ...node(BAD, "serve"), env: { TOKEN: "$MY_TOKEN", PLAIN: "as it is" } };
     await using test = createTestHub({ bad: server }, { env });
@@ -282,12 +283,12 @@ describe("the built command", () => {
   });
 });
 
-/** Greets nobody, and leaves neither when its input ends nor when it is told to. */
+/** Does not answer the handshake, and ends neither with its input nor by a signal. */
 const STUBBORN = `require("fs").writeFileSync("pid", String(process.pid));
 process.on("SIGTERM", () => {});
 setInterval(() => {}, 1000);`;
 
-describe("a server that greets nobody, when the command is ended by a signal", () => {
+describe("a server without an answer, when the command is ended by a signal", () => {
   const config = JSON.stringify({ mcp_servers: { mute: node("-e", STUBBORN) } });
   for (const args of [
     ["mcp", "test", "mute"],
@@ -299,7 +300,7 @@ describe("a server that greets nobody, when the command is ended by a signal", (
       ["SIGINT", 130],
       ["SIGTERM", 143],
     ] as const) {
-      it(`is gone with \`offshoot ${args.join(" ")}\` behind ${signal}`, async () => {
+      it(`is gone with \`offshoot ${args.join(" ")}\` after ${signal}`, async () => {
         await using place = await createPlace();
         await mkdir(join(place.home, ".config", "offshoot"), { recursive: true });
         await writeFile(join(place.home, ".config", "offshoot", "config.yaml"), config);
@@ -311,9 +312,9 @@ describe("a server that greets nobody, when the command is ended by a signal", (
         assert.ok(isAlive(pid));
         command.child.kill(signal);
         const ended = await command.ended;
-        // A run that is told to stop says how it ended; it may be asked while it listens already.
+        // A run that is told to stop reports how it ended; it may get the signal while it listens already.
         assert.ok([code, 130].includes(ended.code ?? 0), `${ended.code} ${ended.stderr}`);
-        // Killed, it is there until the system has cleared it away.
+        // A killed process exists until the system has removed it.
         await untilTrue(() => !isAlive(pid), "the end of the server's process");
       });
     }
@@ -324,7 +325,7 @@ interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Tries again while somebody else has the port: a free one may be taken before it is listened at. */
+/** Retries while another process has the port: a free one may be taken before it is listened on. */
 function startHttp(kind: "streamableHttp" | "sse", wanted?: number): Promise<HttpServer> {
   const start = async (): Promise<HttpServer | undefined> =>
     await tryStartHttp(kind, wanted ?? (await findPort()));
@@ -351,7 +352,7 @@ async function tryStartHttp(
   };
 }
 
-/** Goes on reading: a server that nobody listens to ends at its next word. */
+/** Keeps reading: a server whose output is not read ends at its next write. */
 function waitForWord({ stderr }: ChildProcess, word: RegExp): Promise<void> {
   let said = "";
   return new Promise((resolve) => {
@@ -370,7 +371,7 @@ async function findPort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-/** A process that ended and whose parent has not asked for it yet counts as gone. */
+/** A process that ended and whose parent has not read its exit code yet counts as gone. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

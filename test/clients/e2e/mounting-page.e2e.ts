@@ -1,6 +1,6 @@
 /**
- * The programs of docs/mounting.md as they stand on the page, with the real packages that they import. Only the models
- * and the port are others. The test adds lines at the end that use what each block has made.
+ * The programs of docs/mounting.md, unchanged, with the real packages that they import. Only the models and
+ * the port differ. The test adds lines at the end that use the objects of each block.
  */
 
 import assert from "node:assert/strict";
@@ -11,7 +11,7 @@ import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { ROOT, readBlocks } from "../../doc-blocks.ts";
 import { createPlace } from "../../e2e/command.ts";
-import { TIMEOUT } from "./client-bench.ts";
+import { TIMEOUT } from "./client-fixture.ts";
 import { MODULES } from "./client-folder.ts";
 
 const blocks = readBlocks("docs/mounting.md").filter(({ language }) => language === "ts");
@@ -19,7 +19,7 @@ const texts = blocks.map(({ text }) => text);
 /** The block that has an `app` of its own; all others are one program. */
 const callerBlock = texts.find((text) => text.includes("caller:")) ?? assert.fail("no caller");
 
-/** Every address on the page is asked, and every model that it makes. */
+/** Every address on the page is requested, and every model that it makes is asked. */
 const USE_ALL = `
 const ask = { model: "embedded/offline", input: "compute 6*7" };
 const post = (body) => ({
@@ -55,7 +55,8 @@ server.close();
 console.log(JSON.stringify({
   overPort, overSite, overSocket, text, finalOutput,
   ran: withTools.toolResults.map(({ toolName }) => toolName), read: withTools.text,
-  hosted: sum.finalOutput, closed: await app.close(),
+  hosted: sum.finalOutput, review: review.text, verdict,
+  closed: (await app.close()) && (await reviews.close()),
 }));
 `;
 
@@ -85,7 +86,10 @@ describe("docs/mounting.md", () => {
     TIMEOUT,
     async () => {
       const said = await run(texts.filter((text) => text !== callerBlock).join("\n"), USE_ALL);
-      const { text, finalOutput, read, ...others } = said as Record<string, unknown>;
+      const { text, finalOutput, read, review, verdict, ...others } = said as Record<
+        string,
+        unknown
+      >;
       const answer = "6*7 = 42";
       assert.deepEqual(others, {
         overPort: answer,
@@ -96,7 +100,8 @@ describe("docs/mounting.md", () => {
         closed: true,
       });
       for (const greeting of [text, finalOutput]) assert.match(String(greeting), /^Hello\./);
-      assert.match(String(read), /Water the beans\./);
+      for (const shown of [read, verdict]) assert.match(String(shown), /Water the beans\./);
+      assert.match(String(review), /T-7: start faster/);
     },
   );
 
@@ -111,7 +116,7 @@ describe("docs/mounting.md", () => {
   );
 });
 
-/** What the program prints. It is inside the package, so that `offshoot` is what an installation would have. */
+/** The program's output. It is inside the package, so that `offshoot` is what an installation would have. */
 async function run(program: string, uses: string): Promise<unknown> {
   const here = program
     .replaceAll('"openai/gpt-5.1"', '"embedded/offline"')

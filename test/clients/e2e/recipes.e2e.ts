@@ -1,6 +1,6 @@
 /**
- * The recipes of docs/clients.md, each as it stands on the page, against the built server: only its address and
- * its key are other ones. What a recipe prints must be what the page says it prints.
+ * The recipes of docs/clients.md, each unchanged, with the built server: only its address and its key
+ * differ. A recipe must print what the page says.
  */
 
 import assert from "node:assert/strict";
@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import type { Typed } from "../../e2e/shell.ts";
 import { type Lack, programLack, unless } from "../../needs.ts";
 import { untilTrue } from "../../patience.ts";
-import { type ClientBench, KEY, serveEmbedded, TIMEOUT } from "./client-bench.ts";
+import { type ClientBench, KEY, serveEmbedded, TIMEOUT } from "./client-fixture.ts";
 import { createClientFolder, MODULES } from "./client-folder.ts";
 
 // From build/test/clients/e2e/ up to the checkout.
@@ -25,11 +25,13 @@ const SHOWN_KEY = "osk_…";
 interface Block {
   readonly language: string;
   readonly text: string;
+  /** Where in the home it is written, if a comment above it says so. */
+  readonly file: string | undefined;
 }
 
 interface Recipe {
   readonly client: string;
-  /** Files that it wants, and the program, which comes last. */
+  /** The files that it needs, and the program, which comes last. */
   readonly blocks: readonly Block[];
   readonly prints: string;
 }
@@ -39,6 +41,9 @@ const [intro = "", ...sections] = page.split(/^## /m);
 const variables = blocksOf(intro).find(({ language }) => language === "sh")?.text ?? "";
 const recipes = sections.map(toRecipe);
 
+/** Programs that are not installed with the tests. */
+const OTHERS: ReadonlySet<string> = new Set(["claude", "pi", "opencode"]);
+
 describe("the recipes of docs/clients.md", () => {
   let bench: ClientBench | undefined;
   before(async () => {
@@ -46,13 +51,13 @@ describe("the recipes of docs/clients.md", () => {
   });
   after(() => bench?.[Symbol.asyncDispose]());
 
-  it("are of every client", () => {
+  it("the recipes of docs/clients.md cover every client", () => {
     const links = [...intro.matchAll(/^\| \[([^\]]+)\]/gm)].map(([, client = ""]) => client);
     assert.deepEqual(
       recipes.map(({ client }) => client.replace("AI SDK with ", "")),
       links,
     );
-    assert.equal(links.length, 10);
+    assert.equal(links.length, 13);
   });
 
   for (const recipe of recipes) {
@@ -71,15 +76,16 @@ describe("the recipes of docs/clients.md", () => {
     const { blocks } = recipes.find(({ client }) => client.includes("Python")) ?? assert.fail();
     const check = "import ast, sys; ast.parse(sys.stdin.read())";
     const { status, stderr } = spawnSync("python3", ["-c", check], {
-      ...{ input: blocks.at(-1)?.text ?? assert.fail(), encoding: "utf8" },
+      input: blocks.at(-1)?.text ?? assert.fail(),
+      encoding: "utf8",
     });
     assert.equal(status, 0, stderr);
   });
 });
 
 function blocksOf(text: string): Block[] {
-  const blocks = text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
-  return [...blocks].map(([, language = "", code = ""]) => ({ language, text: code }));
+  const blocks = text.matchAll(/^(?:<!-- file ~\/(\S+) -->\n)?```(\w+)\n([\s\S]*?)^```$/gm);
+  return [...blocks].map(([, file, language = "", code = ""]) => ({ language, text: code, file }));
 }
 
 function toRecipe(section: string): Recipe {
@@ -102,7 +108,10 @@ function lackOf({ blocks }: Recipe): Lack {
     const found = spawnSync("python3", ["-c", "import openai"], { stdio: "ignore" });
     return found.status === 0 ? undefined : "the openai package for Python is not installed";
   }
-  return text.startsWith("codex ") ? programLack("git") : programLack("curl", "grep");
+  const [last = ""] = text.trim().split("\n").slice(-1);
+  const [program = ""] = last.split(" ", 1);
+  if (program === "codex") return programLack("git");
+  return OTHERS.has(program) ? programLack(program) : programLack("curl", "grep");
 }
 
 const PROGRAMS: Readonly<Record<string, { readonly file: string; readonly command: string }>> = {
@@ -116,9 +125,9 @@ async function cook({ blocks }: Recipe, url: string): Promise<Typed> {
   const here = (text: string): string => text.replaceAll(ADDRESS, url).replaceAll(SHOWN_KEY, KEY);
   await using folder = await createClientFolder();
   let command = "";
-  for (const { language, text } of blocks) {
+  for (const { language, text, file } of blocks) {
     const program = PROGRAMS[language];
-    const path = program ? join(folder.cwd, program.file) : join(folder.home, fileOf(text));
+    const path = program ? join(folder.cwd, program.file) : join(folder.home, file ?? fileOf(text));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, here(text));
     command = program?.command ?? "";
@@ -126,7 +135,7 @@ async function cook({ blocks }: Recipe, url: string): Promise<Typed> {
   return await folder.run(`${here(variables)}\n${command}`);
 }
 
-/** A file begins with a comment that says where it goes. */
+/** A file begins with a comment with its path. */
 function fileOf(text: string): string {
   return /^# ~\/(\S+)$/m.exec(text)?.[1] ?? assert.fail(`no file is named in ${text}`);
 }

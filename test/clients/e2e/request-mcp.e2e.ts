@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { reply, script } from "../../../src/testing/index.ts";
-import { startServer } from "../../server/server-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
 
 const MODULES = new URL(
   "../../../../test/clients/node_modules/@modelcontextprotocol/",
@@ -31,7 +31,9 @@ describe("the reference server in a request", () => {
         settings: { web: { privateHosts: ["127.0.0.1"] } },
       });
       const tool = {
-        ...{ type: "mcp", server_label: "every", server_url: `http://127.0.0.1:${port}/${path}` },
+        type: "mcp",
+        server_label: "every",
+        server_url: `http://127.0.0.1:${port}/${path}`,
         require_approval: "never",
       };
       const made = await server.create({ input: "Go.", tools: [tool] });
@@ -60,7 +62,7 @@ async function startEverything(t: TestContext, kind: string): Promise<number> {
   });
   t.after(() => child.kill("SIGKILL"));
   let said = "";
-  // Goes on reading: a server that nobody listens to ends at its next word.
+  // Keeps reading: a server whose output is not read ends at its next write.
   await new Promise<void>((resolve) => {
     child.stderr.on("data", (piece) => {
       said += String(piece);

@@ -1,4 +1,4 @@
-/** The example of docs/webhooks.md as it stands on the page, against the built server: only its addresses are others. */
+/** The example of docs/webhooks.md, unchanged, with the built server: only its addresses differ. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { createPlace } from "../../e2e/command.ts";
 import { serve } from "../../e2e/served.ts";
 import { untilTrue } from "../../patience.ts";
-import { KEY, TIMEOUT } from "./client-bench.ts";
+import { KEY, TIMEOUT } from "./client-fixture.ts";
 
 // From build/test/clients/e2e/ up to the checkout.
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -43,7 +43,8 @@ it("the example of docs/webhooks.md prints what the page says", TIMEOUT, async (
   const env = { ORDERS_WEBHOOK_SECRET: made.stdout.trim() };
   await using served = await serve({ place, key: KEY, env });
   const receiver = spawn(process.execPath, ["receiver.mjs"], {
-    ...{ cwd: place.cwd, stdio: ["ignore", "pipe", "inherit"] },
+    cwd: place.cwd,
+    stdio: ["ignore", "pipe", "inherit"],
     env: { ...env, OPENAI_BASE_URL: `${served.url}/v1`, OPENAI_API_KEY: KEY },
   });
   let printed = "";
@@ -51,7 +52,7 @@ it("the example of docs/webhooks.md prints what the page says", TIMEOUT, async (
     printed += piece;
   });
   try {
-    // One that is not up yet when the event comes is told again.
+    // An endpoint that is not up yet when the event comes gets it again.
     const input = "compute 12 * (3 + 4)";
     await served.create({ model: "embedded/offline", input, background: true });
     await untilTrue(() => printed.includes("\n"), "the receiver prints");

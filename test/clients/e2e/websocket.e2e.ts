@@ -1,4 +1,4 @@
-/** WebSockets of the served API as unmodified clients use them. */
+/** WebSockets of the served API with unmodified clients. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -18,7 +18,7 @@ function clientOf({ url }: Served, apiKey = KEY): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey });
 }
 
-/** The response that a turn ends with. */
+/** The response at the end of a turn. */
 async function ask(
   socket: ResponsesWS,
   body: { input: string; previous_response_id?: string },
@@ -34,7 +34,7 @@ async function ask(
 }
 
 describe("WebSockets of the served API", () => {
-  it("hold a conversation of which nothing is stored", async () => {
+  it("hold a conversation that is not stored", async () => {
     await using served = await serve({ key: KEY });
     const socket = new ResponsesWS(clientOf(served));
     const first = await ask(socket, { input: "Hello" });
@@ -63,7 +63,7 @@ describe("WebSockets of the served API", () => {
     assert.match(refused.message, /403/);
   });
 
-  it("end with the server: idle ones at once, others when their turn has ended", async () => {
+  it("end with the server: idle ones at once, others after their turn", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ key: KEY, args: slowModel(upstream) });
     const open = (): Promise<WebSocket> =>
@@ -94,7 +94,7 @@ describe("WebSockets of the served API", () => {
 
   it("carry an agent of the agents library, tools and all", async () => {
     setTracingDisabled(true);
-    // Newer runtimes have one of their own, which is what the library looks for.
+    // Newer runtimes have their own, which the library looks for.
     (globalThis as { WebSocket?: unknown }).WebSocket ??= WebSocket;
     const call = { name: "weather", arguments: { place: "Rome" }, call_id: "call_1" };
     const engine = script(reply.calls([call]), reply.text("Sunny."));
@@ -104,10 +104,12 @@ describe("WebSockets of the served API", () => {
       await using served = await serve({ key: KEY, args: model });
       const provider = new OpenAIProvider({
         openAIClient: clientOf(served) as never,
-        ...{ useResponses: true, useResponsesWebSocket: true },
+        useResponses: true,
+        useResponsesWebSocket: true,
       });
       const weather = tool({
-        ...{ name: "weather", description: "The weather of a place" },
+        name: "weather",
+        description: "The weather of a place",
         parameters: z.object({ place: z.string() }),
         execute: async ({ place }) => `sunny in ${place}`,
       });

@@ -35,6 +35,20 @@ const clock = defineTool({
   run: async () => "12:00",
 });
 
+const WITH_AGENT = {
+  agents: [
+    {
+      name: "guide",
+      description: "Guides.",
+      instructions: "You guide.",
+      tools: ["clock", "subagent"],
+      budget: { turns: 9 },
+      expose: ["model" as const],
+    },
+  ],
+  settings: { server: { tools: ["clock", "subagent"] } },
+};
+
 const CALL = { name: "weather", arguments: { city: "Paris" } };
 
 describe("the AI SDK's provider", () => {
@@ -77,7 +91,7 @@ describe("the AI SDK's provider", () => {
     assert.equal(asked[0]?.temperature, 0.5);
   });
 
-  it("streams texts, thoughts and the input of tools", async (t) => {
+  it("streams texts, reasoning and the input of tools", async (t) => {
     const { model } = await openModel(t, [
       reply.reasoning("Ask first.", reply.calls([CALL])),
       reply.text("Warm."),
@@ -109,7 +123,7 @@ describe("the AI SDK's provider", () => {
     }
   });
 
-  it("gives objects of a schema, and sends pictures and files", async (t) => {
+  it("returns objects of a schema, and sends pictures and files", async (t) => {
     const { model, asked } = await openModel(t, [reply.text('{"city":"Paris"}')]);
     const schema = jsonSchema<{ city: string }>({
       type: "object",
@@ -134,7 +148,7 @@ describe("the AI SDK's provider", () => {
     assert.match(JSON.stringify(asked[0]?.items), /input_image.*data:image\/png;base64/);
   });
 
-  it("shows calls of the server's own tools as the provider's, and goes on with them", async (t) => {
+  it("shows calls of the server's own tools as the provider's, and continues with them", async (t) => {
     const tools = [
       {
         type: "mcp",
@@ -163,6 +177,37 @@ describe("the AI SDK's provider", () => {
     ];
     await generateText({ model, messages });
     assert.match(JSON.stringify(asked.at(-1)?.items), /12:00/);
+  });
+
+  it("has an agent of the server by its name, with its tools and a subagent, streamed and with tools of the program", async (t) => {
+    const delegate = { name: "offshoot__subagent", arguments: { label: "a", task_prompt: "Look" } };
+    const { app, key, asked } = await openTestApp(
+      t,
+      [
+        reply.calls([{ name: "offshoot__clock", arguments: {} }, CALL]),
+        reply.calls([delegate]),
+        reply.text("Looked."),
+        reply.text("Warm at noon."),
+      ],
+      { ...WITH_AGENT, tools: [clock] },
+    );
+    const model = createAiProvider(app, { key })("agent/guide");
+    const { fullStream, text } = streamText({
+      model,
+      tools: { weather },
+      stopWhen: isStepCount(3),
+      system: "Be short.",
+      prompt: "How is it?",
+    });
+    const made: string[] = [];
+    for await (const part of fullStream) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "tool-result") made.push(part.toolName);
+    }
+    assert.equal(await text, "Warm at noon.");
+    for (const name of ["clock", "weather", "subagent"]) assert.ok(made.includes(name), name);
+    assert.equal(asked[0]?.instructions, "You guide.");
+    assert.match(JSON.stringify(asked[0]?.items), /Be short\./);
   });
 
   it("gives the framework's own error for what the server refuses", async (t) => {

@@ -1,4 +1,4 @@
-/** `offshoot/server` mounted in frameworks of others: Express over `node:http`, and Hono, which is fetch-style. */
+/** `offshoot/server` mounted in other frameworks: Express over `node:http`, and Hono, which is fetch-style. */
 
 import assert from "node:assert/strict";
 import {
@@ -21,7 +21,7 @@ interface ExpressSite extends RequestListener {
   use(middleware: Middleware): ExpressSite;
 }
 
-/** What of Express is used here: its types are a package of their own. */
+/** The part of Express that is used here: its types are a package of their own. */
 interface Express {
   (): ExpressSite;
   json(): Middleware;

@@ -64,7 +64,7 @@ describe("the Agents SDK's model", () => {
     assert.equal(rawResponses[1]?.usage.inputTokens, 40);
   });
 
-  it("streams, hands over to other agents and keeps to output types", async (t) => {
+  it("streams, hands over to other agents and fits output types", async (t) => {
     const opened = await openTestApp(t, [
       reply.calls([{ name: "transfer_to_Clerk", arguments: {} }]),
       reply.text('{"city":"Paris"}'),
@@ -95,6 +95,36 @@ describe("the Agents SDK's model", () => {
     const { finalOutput, newItems } = await openRunner(opened).run(agent, "What time?");
     assert.equal(finalOutput, "Noon.");
     assert.match(JSON.stringify(newItems.map(({ rawItem }) => rawItem)), /12:00/);
+  });
+
+  it("has an agent of the server by its name, and continues with tools of the program", async (t) => {
+    const delegate = { name: "offshoot__subagent", arguments: { label: "a", task_prompt: "Look" } };
+    const opened = await openTestApp(
+      t,
+      [reply.calls([delegate]), reply.text("Looked."), reply.calls([CALL]), reply.text("Warm.")],
+      {
+        agents: [
+          {
+            name: "guide",
+            description: "Guides.",
+            instructions: "You guide.",
+            tools: ["subagent"],
+            expose: ["model"],
+          },
+        ],
+        settings: { server: { tools: ["subagent"] } },
+      },
+    );
+    const agent = new Agent({
+      name: "Guide",
+      instructions: "Be short.",
+      model: "agent/guide",
+      tools: [weather],
+    });
+    const { finalOutput, newItems } = await openRunner(opened).run(agent, "How is it?");
+    assert.equal(finalOutput, "Warm.");
+    assert.match(JSON.stringify(newItems.map(({ rawItem }) => rawItem)), /Looked\./);
+    assert.equal(opened.asked[0]?.instructions, "You guide.\n\nBe short.");
   });
 
   it("says what it cannot do, and what the server refuses", async (t) => {

@@ -1,6 +1,6 @@
 /**
- * What we emit, held against the types of OpenAI's own client. The compiler does the work: this file
- * does not build when one of the claims below is wrong.
+ * What we send, checked against the types of OpenAI's own client. The compiler does the work: this file
+ * does not compile if one of the claims below is wrong.
  */
 
 import assert from "node:assert/strict";
@@ -20,12 +20,12 @@ import type { Tool } from "../../../src/protocol/tools.ts";
 
 type Theirs = OpenAI.Responses.ResponseStreamEvent;
 
-/** A type that is only there if `Ours` fits where `Expected` is wanted. */
+/** A type that exists only if `Ours` fits where `Expected` is wanted. */
 type Fits<Ours extends Expected, Expected> = [Ours, Expected];
 
 /**
- * Our value as it is after a trip through JSON, which has no `undefined`. Their types know no null in
- * three fields where recordings of their own service have it.
+ * Our value after JSON, which has no `undefined`. Their types have no null in three fields in which
+ * recordings of their own service have it.
  */
 type Sent<Value> = Value extends PassedItem
   ? never
@@ -38,10 +38,10 @@ type SentField<Key, Value> = Key extends keyof Echoed
   ? Echoed[Key]
   : Sent<Key extends "usage" | "user" | "description" ? NonNullable<Value> : Value>;
 
-/** Given back as the client sent them, so they fit their lists as well as the client did. */
+/** Sent back as the client sent them, so they fit their lists as well as the client's did. */
 type Echoed = Pick<OpenAI.Responses.Response, "tools" | "tool_choice" | "prompt">;
 
-/** What every client of a stream waits for. */
+/** Events that every client of a stream waits for. */
 type Promised =
   | "response.created"
   | "response.in_progress"
@@ -68,7 +68,7 @@ type Promised =
 
 export type Claims = [
   Fits<Sent<EmittedEvent>, Theirs>,
-  // The check above would also hold for no events at all.
+  // The check above would also pass without any events.
   Fits<Promised, Sent<EmittedEvent>["type"]>,
   Fits<Sent<EmittedResponse>, OpenAI.Responses.Response>,
   Fits<Sent<OwnItem>, OpenAI.Responses.ResponseOutputItem>,

@@ -21,7 +21,7 @@ import {
   startMessagesUpstream,
   type Upstream,
 } from "../../../src/testing/index.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 
 const WEATHER = {
   name: "weather",
@@ -58,11 +58,14 @@ function thoughtOf(message: object | undefined): string {
 }
 
 describe("chat completions with the official client", () => {
-  it("answers plainly, stores nothing and says what it left out", async (t) => {
+  it("answers plainly, stores nothing and names what it left out", async (t) => {
     const usage = { input: 5, output: 2 };
     const server = await startServer(t, script(reply.text("Hello.", { usage })));
     const answer = await clientOf(server).chat.completions.create({
-      ...{ model: "m", messages: [say("Hi")], seed: 7, metadata: { who: "me" } },
+      model: "m",
+      messages: [say("Hi")],
+      seed: 7,
+      metadata: { who: "me" },
     });
     assert.equal(answer.object, "chat.completion");
     assert.match(answer.id, /^chatcmpl-/);
@@ -76,10 +79,12 @@ describe("chat completions with the official client", () => {
     assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 404);
   });
 
-  it("streams chunks that the client puts together, with usage at the end", async (t) => {
+  it("streams chunks that the client joins, with usage at the end", async (t) => {
     const server = await startServer(t, script(reply.text("One two three.")));
     const stream = clientOf(server).chat.completions.stream({
-      ...{ model: "m", messages: [say("Count")], stream_options: { include_usage: true } },
+      model: "m",
+      messages: [say("Count")],
+      stream_options: { include_usage: true },
     });
     let text = "";
     stream.on("content", (delta) => {
@@ -114,14 +119,16 @@ describe("chat completions with the official client", () => {
     }
   });
 
-  it("shows what a model thinks", async (t) => {
+  it("shows a model's reasoning", async (t) => {
     const thinks = reply.reasoning("Let me see.", reply.text("Yes."));
     const server = await startServer(t, script(thinks, thinks));
     const { completions } = clientOf(server).chat;
     const plain = await completions.create({ model: "m", messages: [say("Well?")] });
     assert.equal(thoughtOf(plain.choices[0]?.message), "Let me see.");
     const stream = await completions.create({
-      ...{ model: "m", messages: [say("Well?")], stream: true },
+      model: "m",
+      messages: [say("Well?")],
+      stream: true,
     });
     let thought = "";
     for await (const { choices } of stream) thought += thoughtOf(choices[0]?.delta);
@@ -138,7 +145,7 @@ describe("chat completions with the official client", () => {
     assert.deepEqual(answer.choices[0]?.message.parsed, { place: "Rome" });
   });
 
-  it("gives as many choices as are asked for, plain and streamed", async (t) => {
+  it("returns as many choices as requested, plain and streamed", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("Hello.")),
@@ -184,7 +191,9 @@ describe("chat completions with the official client", () => {
     };
     const server = await startServer(t, engine, { retry: ONCE });
     const stream = await clientOf(server).chat.completions.create({
-      ...{ model: "m", messages: [say("Hi")], stream: true },
+      model: "m",
+      messages: [say("Hi")],
+      stream: true,
     });
     let text = "";
     await assert.rejects(async () => {
@@ -212,7 +221,10 @@ describe("chat completions with other clients", () => {
       execute: async ({ place }) => `sunny in ${place}`,
     });
     const { text, steps } = await generateText({
-      ...{ model, prompt: "Weather?", tools: { weather }, maxRetries: 0 },
+      model,
+      prompt: "Weather?",
+      tools: { weather },
+      maxRetries: 0,
       stopWhen: stepCountIs(3),
     });
     assert.equal(text, "Sunny.");
@@ -225,7 +237,10 @@ describe("chat completions with other clients", () => {
       script(reply.text("Hello."), reply.text("One two."), CALL, reply.text("Sunny.")),
     );
     const model = new ChatOpenAI({
-      ...{ model: "m", apiKey: "key", maxRetries: 0, useResponsesApi: false },
+      model: "m",
+      apiKey: "key",
+      maxRetries: 0,
+      useResponsesApi: false,
       configuration: { baseURL: `${server.url}/v1` },
     });
     assert.equal((await model.invoke("Hi")).text, "Hello.");
@@ -233,7 +248,8 @@ describe("chat completions with other clients", () => {
     for await (const chunk of await model.stream("Count")) text += chunk.text;
     assert.equal(text, "One two.");
     const weather = langchainTool(async ({ place }: { place: string }) => `sunny in ${place}`, {
-      ...{ name: "weather", description: "The weather of a place" },
+      name: "weather",
+      description: "The weather of a place",
       schema: z.object({ place: z.string() }),
     });
     const bound = model.bindTools([weather]);
@@ -256,7 +272,9 @@ const VENDORS: readonly Vendor[] = [
     name: "messages",
     start: (engine) => startMessagesUpstream({ engine }),
     target: (url) => ({
-      ...{ model: "anthropic/claude-sonnet-4-5", provider: "anthropic", url },
+      model: "anthropic/claude-sonnet-4-5",
+      provider: "anthropic",
+      url,
       api_key_name: "TEST_KEY",
     }),
   },
@@ -264,13 +282,15 @@ const VENDORS: readonly Vendor[] = [
     name: "gemini",
     start: (engine) => startGeminiUpstream({ engine }),
     target: (url) => ({
-      ...{ model: "gemini/gemini-2.5-flash", provider: "gemini", url },
+      model: "gemini/gemini-2.5-flash",
+      provider: "gemini",
+      url,
       api_key_name: "TEST_KEY",
     }),
   },
 ];
 
-describe("chat completions on models that speak something else", () => {
+describe("chat completions on models with another API", () => {
   for (const { name, start, target } of VENDORS) {
     it(`answers, streams and calls tools on ${name}`, async (t) => {
       const upstream = await start(script(reply.text("Hello."), CALL, reply.text("Sunny.")));

@@ -1,4 +1,4 @@
-/** Containers over HTTP, asked by the official client. */
+/** Containers over HTTP, with the official client. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -14,7 +14,7 @@ import { script } from "../../../src/testing/index.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";
 import { PATIENCE_MS } from "../../patience.ts";
-import { startServer } from "../../server/server-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 
 const LIMITS = { maxBytes: 1000, idleMs: PATIENCE_MS };
@@ -36,7 +36,7 @@ async function startContainers(t: TestContext) {
 }
 
 describe("containers over HTTP", () => {
-  it("are made, listed, shown and deleted", async (t) => {
+  it("are created, listed, shown and deleted", async (t) => {
     const { client, stranger } = await startContainers(t);
     const made = await client.containers.create({ name: "mine", memory_limit: "1g" });
     checkPublished("ContainerResource", made);
@@ -56,7 +56,7 @@ describe("containers over HTTP", () => {
     await assert.rejects(client.containers.create({ name: "" }), { status: 400, param: "name" });
   });
 
-  it("take files that are uploaded, show and give them back", async (t) => {
+  it("accept uploaded files, show and return them", async (t) => {
     const { client, stranger } = await startContainers(t);
     const { id } = await client.containers.create({ name: "mine" });
     const file = await toFile(Buffer.from("a,b\n"), "../data.csv");
@@ -77,7 +77,7 @@ describe("containers over HTTP", () => {
     assert.deepEqual((await client.containers.files.list(id)).data, []);
   });
 
-  it("take copies of the tenant's files, and of nobody else's", async (t) => {
+  it("copy the tenant's files, and no other tenant's", async (t) => {
     const { client, parts } = await startContainers(t);
     const asked = parseNewFile("note.md", { purpose: "user_data" });
     const send = (tenant: string) =>
@@ -101,7 +101,10 @@ describe("containers over HTTP", () => {
         parts,
         { tenant: "t", containerId: id },
         {
-          ...{ path, source: "assistant", bytes: streamOf(Buffer.from("a,b\n")), maxBytes: 10 },
+          path,
+          source: "assistant",
+          bytes: streamOf(Buffer.from("a,b\n")),
+          maxBytes: 10,
         },
       );
     const made = await write("out/table \ud800.csv");

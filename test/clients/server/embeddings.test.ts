@@ -6,7 +6,7 @@ import { embedMany } from "ai";
 import OpenAI from "openai";
 import { startEmbeddingsUpstream } from "../../../src/testing/embeddings-upstream.ts";
 import { script, type Upstream } from "../../../src/testing/index.ts";
-import { startServer } from "../../server/server-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
 
 interface Bench {
   readonly baseURL: string;
@@ -25,7 +25,7 @@ async function start(t: TestContext): Promise<Bench> {
 }
 
 describe("embeddings with the official client", () => {
-  it("come as numbers, whether base64 is asked for on the way or not", async (t) => {
+  it("come as numbers, whether base64 is requested on the way or not", async (t) => {
     const { baseURL } = await start(t);
     const client = new OpenAI({ baseURL, apiKey: "key", maxRetries: 0 });
     for (const format of [{}, { encoding_format: "float" }] as const) {
@@ -45,7 +45,7 @@ describe("embeddings with the official client", () => {
     }
   });
 
-  it("take tokens, dimensions and a user", async (t) => {
+  it("accept tokens, dimensions and a user", async (t) => {
     const { baseURL, vendor } = await start(t);
     const client = new OpenAI({ baseURL, apiKey: "key", maxRetries: 0 });
     const input = [[1, 2, 3], [4]];

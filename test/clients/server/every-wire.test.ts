@@ -21,9 +21,11 @@ const WIRES = SERVED_NAMES.filter((name) => name !== "embedded");
 const CALL = reply.calls([{ name: "weather", arguments: { place: "Rome" }, call_id: "call_1" }]);
 const ASKED = { model: "", max_tokens: 2000 };
 const TOOL = {
-  ...{ name: "weather", description: "The weather of a place" },
+  name: "weather",
+  description: "The weather of a place",
   input_schema: {
-    ...{ type: "object" as const, properties: { place: { type: "string" } } },
+    type: "object" as const,
+    properties: { place: { type: "string" } },
     required: ["place"],
   },
 };
@@ -61,7 +63,7 @@ for (const name of WIRES) {
       }
     });
 
-    it("calls tools, whole and streamed, and gives their results back", async (t) => {
+    it("calls tools, whole and streamed, and sends their results back", async (t) => {
       const served = await start(t, name, CALL, reply.text("Sunny."), CALL, reply.text("Sunny."));
       const { messages } = anthropicOf(served);
       const asked = { ...ASKED, tools: [TOOL] };
@@ -78,7 +80,8 @@ for (const name of WIRES) {
         ];
         const turns = [question, { role: "assistant" as const, content: first.content }];
         const last = await messages.create({
-          ...{ ...asked, messages: [...turns, { role: "user" as const, content }] },
+          ...asked,
+          messages: [...turns, { role: "user" as const, content }],
         });
         assert.equal(textOf(last), "Sunny.");
       }
@@ -87,19 +90,22 @@ for (const name of WIRES) {
     it("runs tools with the client's tool runner", async (t) => {
       const served = await start(t, name, CALL, reply.text("It is sunny."));
       const weather = betaZodTool({
-        ...{ name: "weather", description: "The weather of a place" },
+        name: "weather",
+        description: "The weather of a place",
         inputSchema: z.object({ place: z.string() }),
         run: ({ place }) => `sunny in ${place}`,
       });
       const last = await anthropicOf(served).beta.messages.toolRunner({
-        ...{ ...ASKED, messages: [say("Weather in Rome?")], tools: [weather] },
+        ...ASKED,
+        messages: [say("Weather in Rome?")],
+        tools: [weather],
       });
       assert.equal(last.content[0]?.type === "text" && last.content[0].text, "It is sunny.");
       assert.match(served.upstream?.requests.at(-1)?.text ?? "", /sunny in Rome/);
     });
 
-    it("gives structured output that the client parses", async (t) => {
-      // What a wire without such a mode has in its place is a call of a tool.
+    it("returns structured output that the client parses", async (t) => {
+      // A wire without such a mode has a call of a tool in its place.
       const engine: Engine = respond(({ tools }) => {
         const [tool] = tools.filter((one) => one.type === "function");
         const json = { city: "Rome" };
@@ -110,12 +116,14 @@ for (const name of WIRES) {
       const served = await startProviderServer(t, name, engine);
       const format = zodOutputFormat(z.object({ city: z.string() }));
       const message = await anthropicOf(served).messages.parse({
-        ...{ ...ASKED, messages: [say("Where?")], output_config: { format } },
+        ...ASKED,
+        messages: [say("Where?")],
+        output_config: { format },
       });
       assert.deepEqual(message.parsed_output, { city: "Rome" });
     });
 
-    it("counts tokens and says that batches are not served", async (t) => {
+    it("counts tokens and reports that batches are not supported", async (t) => {
       const served = await start(t, name);
       const { messages } = anthropicOf(served);
       const counted = await messages.countTokens({ model: "", messages: [say("Hi there")] });
@@ -127,7 +135,7 @@ for (const name of WIRES) {
       });
     });
 
-    it("tells what a vendor refuses in the API's own form", async (t) => {
+    it("reports what a vendor refuses in the API's own form", async (t) => {
       const served = await start(
         t,
         name,
@@ -143,7 +151,7 @@ for (const name of WIRES) {
   });
 
   describe(`openai over ${name}`, () => {
-    it("gives as many choices as are asked for, whole and streamed, and counts them all", async (t) => {
+    it("returns as many choices as requested, whole and streamed, and counts them all", async (t) => {
       let count = 0;
       const engine: Engine = respond(() =>
         reply.text(`Choice ${count++ % 3}.`, { usage: { input: 5, output: 2 } }),
@@ -158,7 +166,8 @@ for (const name of WIRES) {
         plain.choices.map(({ index }) => index),
         [0, 1, 2],
       );
-      const [prompt, completion] = [plain.usage?.prompt_tokens, plain.usage?.completion_tokens];
+      const prompt = plain.usage?.prompt_tokens;
+      const completion = plain.usage?.completion_tokens;
       assert.deepEqual([prompt, completion], [15, 6]);
       const stream = completions.stream({ ...asked, stream_options: { include_usage: true } });
       const streamed = await stream.finalChatCompletion();
@@ -166,7 +175,7 @@ for (const name of WIRES) {
       assert.equal(streamed.usage?.completion_tokens, 6);
     });
 
-    it("tells reasoning under both names, whole and streamed, and takes either back", async (t) => {
+    it("sends reasoning under both names, whole and streamed, and accepts either", async (t) => {
       const thinks = reply.reasoning("Let me see.", reply.text("Yes."));
       const served = await start(t, name, thinks, thinks, reply.text("So."), reply.text("So."));
       const { completions } = openaiOf(served).chat;

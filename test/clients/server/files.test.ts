@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { reply, script } from "../../../src/testing/index.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
 
 function toClient({ url }: TestServer): OpenAI {
@@ -68,7 +68,7 @@ describe("files over HTTP", () => {
     await assert.rejects(client.files.content(made.id), { status: 404 });
   });
 
-  it("are refused, with nothing left, where the form is wrong", async (t) => {
+  it("are refused, with nothing left, if the form is invalid", async (t) => {
     const server = await startServer(t, script(reply.text("Hi")));
     const file = new Blob(["Hello"]);
     const wrong: readonly (readonly [FormData | string, string | null, string?])[] = [
@@ -101,7 +101,7 @@ describe("files over HTTP", () => {
     assert.deepEqual((await toClient(server).files.list()).data, []);
   });
 
-  it("leave nothing when the client goes away in the middle", async (t) => {
+  it("leave nothing if the client disconnects in the middle", async (t) => {
     const server = await startServer(t, script(reply.text("Hi")));
     const sending = httpRequest(`${server.url}/v1/files`, {
       method: "POST",
@@ -113,7 +113,7 @@ describe("files over HTTP", () => {
     sending.destroy();
     const { shelf } = server.responses;
     const among = { tenant: "tenant", kind: "file", order: "oldest", limit: 10 } as const;
-    // It is put when it begins, and removed when the server hears of the end.
+    // It is stored when it begins, and removed when the server notices the end.
     while ((await shelf.list(among)).length > 0) await new Promise((next) => setImmediate(next));
     assert.equal((await server.ask("GET", "/v1/files")).status, 200);
   });

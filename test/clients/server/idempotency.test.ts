@@ -1,13 +1,14 @@
-/** The official client sends a POST again by itself when the connection breaks: that makes one response. */
+/** The official client repeats a POST by itself when the connection breaks: that makes one response. */
 
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import OpenAI from "openai";
 import { createEmbeddedEngine, type ScriptEngine } from "../../../src/testing/index.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { readBlocks } from "../../doc-blocks.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 
-/** A way to the server that is cut once, when the model has been asked. */
+/** A connection to the server that is cut once, after the model has been asked. */
 async function openCutWay(t: TestContext, server: TestServer, onCut: () => void): Promise<string> {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -36,7 +37,7 @@ async function openCutWay(t: TestContext, server: TestServer, onCut: () => void)
   return `http://127.0.0.1:${address.port}/v1`;
 }
 
-/** Answers once it is let go. */
+/** Answers once it is released. */
 function createHeld(): { engine: ScriptEngine; release(): void } {
   const gate = new AbortController();
   const opened = new Promise<void>((resolve) =>
@@ -52,7 +53,7 @@ function createHeld(): { engine: ScriptEngine; release(): void } {
   };
 }
 
-describe("the official client, cut off from its answer", () => {
+describe("the official client, disconnected from its answer", () => {
   for (const stream of [false, true]) {
     it(`makes one response with its key, ${stream ? "streamed" : "plain"}`, async (t) => {
       const { engine, release } = createHeld();
@@ -72,6 +73,22 @@ describe("the official client, cut off from its answer", () => {
       assert.equal(server.upstream.requests.length, 1);
     });
   }
+});
+
+describe("the line of docs/server.md", () => {
+  it("makes one response, however often it is sent with its key", async (t) => {
+    const [block = assert.fail("no block")] = readBlocks("docs/server.md").filter(({ text }) =>
+      text.includes("Idempotency-Key"),
+    );
+    const server = await startServer(t, createEmbeddedEngine());
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: "key", maxRetries: 0 });
+    const line = block.text.replace("crypto.randomUUID()", "key");
+    assert.notEqual(line, block.text);
+    const program = new Function("client", "body", "key", `return (async () => { ${line} })()`);
+    const body = { model: "scripted", input: "compute 6 * 7" };
+    for (let time = 0; time < 2; time++) await program(client, body, "order-8");
+    assert.equal(server.upstream.requests.length, 1);
+  });
 });
 
 type Body = { readonly model: string; readonly input: string };

@@ -1,4 +1,4 @@
-/** The field of our own that names what was left out: clients that check what they are sent take it. */
+/** Our own field that names left-out parameters: clients that validate their input accept it. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -6,9 +6,9 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { startServer } from "../../server/server-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
 
-/** A published parameter that a chat server has no word for. */
+/** A published parameter that a chat server does not support. */
 const LOST = { prompt_cache_key: "k" };
 const OWN = { ignored: ["prompt_cache_key"] };
 const metadata = { who: "me" };
@@ -32,8 +32,8 @@ async function start(t: TestContext) {
   };
 }
 
-describe("what was left out, for the official client", () => {
-  it("stands beside the metadata of a response, plain and streamed", async (t) => {
+describe("left-out parameters, for the official client", () => {
+  it("are beside the metadata of a response, plain and streamed", async (t) => {
     const { official } = await start(t);
     const asked = { model: "m", input: "Hi", metadata, ...LOST };
     const plain = await official.responses.create(asked);
@@ -45,7 +45,7 @@ describe("what was left out, for the official client", () => {
     }
   });
 
-  it("stands in a chat completion and in its stream", async (t) => {
+  it("are in a chat completion and in its stream", async (t) => {
     const { official } = await start(t);
     const messages = [{ role: "user" as const, content: "Hi" }];
     const asked = { model: "m", messages, metadata, ...LOST };
@@ -57,11 +57,11 @@ describe("what was left out, for the official client", () => {
   });
 });
 
-describe("what was left out, for the AI SDK", () => {
+describe("left-out parameters, for the AI SDK", () => {
   const providerOptions = { openai: { promptCacheKey: "k" } };
 
   for (const api of ["responses", "chat"] as const) {
-    it(`does not disturb it: ${api}`, async (t) => {
+    it(`do not disturb it: ${api}`, async (t) => {
       const { vercel, bodies } = await start(t);
       const asked = { model: vercel[api]("m"), prompt: "Hi", maxRetries: 0, providerOptions };
       assert.equal((await generateText(asked)).text, "Yes.");

@@ -5,7 +5,7 @@ import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod";
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { z } from "zod";
 import { reply, respond, script } from "../../../src/testing/index.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 
 const WEATHER = {
   name: "weather",
@@ -30,7 +30,7 @@ function say(content: string): { role: "user"; content: string } {
 }
 
 describe("messages with the official client", () => {
-  it("answers plainly and counts what was used", async (t) => {
+  it("answers plainly and counts the usage", async (t) => {
     const usage = { input: 5, output: 2 };
     const server = await startServer(t, script(reply.text("Hello.", { usage })));
     const message = await clientOf(server).messages.create({ ...ASKED, messages: [say("Hi")] });
@@ -44,7 +44,7 @@ describe("messages with the official client", () => {
     assert.deepEqual([message.usage.input_tokens, message.usage.output_tokens], [5, 2]);
   });
 
-  it("streams events that the client puts together", async (t) => {
+  it("streams events that the client joins", async (t) => {
     const server = await startServer(t, script(reply.text("One two three.")));
     const stream = clientOf(server).messages.stream({ ...ASKED, messages: [say("Count")] });
     let text = "";
@@ -57,7 +57,7 @@ describe("messages with the official client", () => {
     assert.ok(message.usage.output_tokens > 0);
   });
 
-  it("gives calls to the client and takes their results, plain and streamed", async (t) => {
+  it("sends calls to the client and accepts their results, plain and streamed", async (t) => {
     for (const isStreamed of [false, true]) {
       const server = await startServer(t, script(CALL, reply.text("Sunny.")));
       const { messages } = clientOf(server);
@@ -91,7 +91,8 @@ describe("messages with the official client", () => {
   it("serves the client's tool runner", async (t) => {
     const server = await startServer(t, script(CALL, reply.text("It is sunny in Rome.")));
     const weather = betaZodTool({
-      ...{ name: "weather", description: "The weather of a place" },
+      name: "weather",
+      description: "The weather of a place",
       inputSchema: z.object({ place: z.string() }),
       run: ({ place }) => `sunny in ${place}`,
     });
@@ -103,7 +104,7 @@ describe("messages with the official client", () => {
     assert.equal(last.content[0]?.type === "text" && last.content[0].text, "It is sunny in Rome.");
   });
 
-  it("gives structured output that the client parses", async (t) => {
+  it("returns structured output that the client parses", async (t) => {
     const server = await startServer(t, script(reply.text('{"city":"Rome"}')));
     const format = zodOutputFormat(z.object({ city: z.string() }));
     const message = await clientOf(server).messages.parse({
@@ -116,7 +117,7 @@ describe("messages with the official client", () => {
     assert.equal(sent.response_format?.type, "json_schema");
   });
 
-  it("counts tokens without asking anybody", async (t) => {
+  it("counts tokens without asking a model", async (t) => {
     const server = await startServer(t, script());
     const { messages } = clientOf(server);
     const short = await messages.countTokens({ model: "m", messages: [say("Hi")] });
@@ -125,7 +126,7 @@ describe("messages with the official client", () => {
     assert.equal(server.upstream.requests.length, 0);
   });
 
-  it("goes on from a conversation that was made short", async (t) => {
+  it("continues a conversation that was compacted", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("They greeted each other.")),
@@ -142,7 +143,7 @@ describe("messages with the official client", () => {
     assert.equal(stop_reason, "end_turn");
   });
 
-  it("says that batches are not served", async (t) => {
+  it("reports that batches are not supported", async (t) => {
     const server = await startServer(t, script());
     const params = { ...ASKED, messages: [say("Hi")] };
     const asked = clientOf(server).messages.batches.create({

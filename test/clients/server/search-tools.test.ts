@@ -7,10 +7,10 @@ import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
 import { type Reply, reply, script } from "../../../src/testing/index.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
 
-/** A tool in place of one that would reach the network. `answer` gets what it is called with. */
+/** A tool in place of one that would reach the network. `answer` gets its arguments. */
 function standIn(name: string, properties: object, answer: (input: Json) => Json): Tool {
   const parameters = { type: "object", properties } as NonNullable<Tool["spec"]["parameters"]>;
   return {
@@ -29,7 +29,7 @@ const RESULTS = [
 
 interface Web {
   readonly server: TestServer;
-  /** What the tools were called with. */
+  /** The arguments of the calls. */
   readonly asked: Json[];
 }
 
@@ -67,7 +67,7 @@ function sentMessages({ upstream }: TestServer): { role: string; content: string
 }
 
 describe("web_search", () => {
-  it("is made by the server, shown as its own item, and cited with exact places", async (t) => {
+  it("is made by the server, shown as its own item, and cited with exact positions", async (t) => {
     const answer = "It is the [first](https://one.example.org/a).";
     const { server, asked } = await startWeb(t, search("the first"), reply.text(answer));
     const response = await server.create({ input: "Which?", tools: [{ type: "web_search" }] });
@@ -80,7 +80,10 @@ describe("web_search", () => {
     assert.deepEqual(message?.content[0]?.annotations, [
       {
         type: "url_citation",
-        ...{ url: "https://one.example.org/a", title: "One", start_index: 10, end_index: 44 },
+        url: "https://one.example.org/a",
+        title: "One",
+        start_index: 10,
+        end_index: 44,
       },
     ]);
     const told = sentMessages(server).at(-1);
@@ -118,7 +121,7 @@ describe("web_search", () => {
     checkPublished("ResponseOutputTextAnnotationAddedEvent", added);
   });
 
-  it("shows sources and results where they are asked for", async (t) => {
+  it("shows sources and results if requested", async (t) => {
     const { server } = await startWeb(t, search("x"), reply.text("Done."));
     const response = await server.create({
       input: "?",
@@ -136,7 +139,7 @@ describe("web_search", () => {
     );
   });
 
-  it("keeps to the allowed domains, the size and the place that are asked for", async (t) => {
+  it("obeys the requested domains, size and location", async (t) => {
     const open = (url: string): Reply =>
       reply.calls([{ name: "web_search_open_page", arguments: { url } }]);
     const { server, asked } = await startWeb(
@@ -186,7 +189,7 @@ describe("web_search", () => {
     assert.equal(sentMessages(server).at(-1)?.content, "The price is 5.");
   });
 
-  it("tells the model what went wrong, and goes on", async (t) => {
+  it("gives the model the error, and continues", async (t) => {
     const broken = standIn("search_web", { query: {} }, () => {
       throw new Failure("tool_failed", "The service is down.");
     });
@@ -199,7 +202,7 @@ describe("web_search", () => {
     assert.equal(sentMessages(server).at(-1)?.content, "Error: The service is down.");
   });
 
-  it("is searched by a tool with other names for its arguments, that answers with plain text", async (t) => {
+  it("is searched by a tool with other argument names that returns plain text", async (t) => {
     const asked: Json[] = [];
     const other = standIn("search_web", { q: {}, max_results: {} }, (input) => {
       asked.push(input);
@@ -218,7 +221,7 @@ describe("web_search", () => {
     assert.equal(sentMessages(server).at(-1)?.content, "Found https://one.example.org/a.");
   });
 
-  it("is left out, and named, where the outside is not to be reached", async (t) => {
+  it("is left out, and named, if the outside must not be reached", async (t) => {
     const { server } = await startWeb(t, reply.text("No."));
     const response = await server.create({
       input: "?",
@@ -261,21 +264,29 @@ describe("file_search", () => {
     const { score, ...result } = (call?.results[0] ?? {}) as { score: number };
     assert.ok(score > 0 && score <= 1);
     assert.deepEqual(result, {
-      ...{ file_id: file, filename: "refunds.md", text: content, attributes: {} },
+      file_id: file,
+      filename: "refunds.md",
+      text: content,
+      attributes: {},
       vector_store_id: store.id,
     });
     assert.equal(response.output_text, "Thirty days.");
     const [message] = itemsOf<{ content: { annotations: object[] }[] }>(response, "message");
     assert.deepEqual(message?.content[0]?.annotations, [
       {
-        ...{ type: "file_citation", file_id: file, filename: "refunds.md", index: 11 },
-        ...{ quote: content, start_index: 0, end_index: 11 },
+        type: "file_citation",
+        file_id: file,
+        filename: "refunds.md",
+        index: 11,
+        quote: content,
+        start_index: 0,
+        end_index: 11,
       },
     ]);
     assert.equal(sentMessages(server).at(-1)?.content, `【${file}】 refunds.md\n${content}`);
   });
 
-  it("goes on from what an earlier response found, and hides results that nobody asked for", async (t) => {
+  it("continues from what an earlier response found, and hides results that were not requested", async (t) => {
     const { server, client } = await startFiled(
       t,
       reply.calls([{ name: "file_search", arguments: { queries: ["answer"] } }]),
@@ -297,7 +308,7 @@ describe("file_search", () => {
     assert.match(told?.content ?? "", /The answer is forty-two\./);
   });
 
-  it("searches the stores of two such tools in one go", async (t) => {
+  it("searches the stores of two such tools at once", async (t) => {
     const { server, client } = await startFiled(
       t,
       reply.calls([{ name: "file_search", arguments: { queries: ["answer"] } }]),
@@ -322,7 +333,7 @@ describe("file_search", () => {
     );
   });
 
-  it("fails with one line for a store that is not there, or is another tenant's", async (t) => {
+  it("fails with one line for a missing store, or another tenant's", async (t) => {
     const storePath = newDatabasePath();
     const server = await startServer(t, script(reply.text("Never.")), { storePath });
     const other = { storePath, caller: { tenant: "other" } };

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI from "openai";
 import { reply, respond } from "../../../src/testing/index.ts";
-import { startServer } from "../../server/server-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
 
 describe("stored chat completions with the official client", () => {
-  it("are made, listed, read, changed and deleted", async (t) => {
+  it("are created, listed, read, changed and deleted", async (t) => {
     const server = await startServer(
       t,
       respond(() => reply.text("Hello.")),

@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 import OpenAI from "openai";
 import { reply } from "../../../src/testing/index.ts";
 import { checkPublished } from "../../conformance/check.ts";
-import { startServer } from "../../server/server-bench.ts";
-import { play, spawn, team, wait } from "../../server/team-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
+import { play, spawn, team, wait } from "../../server/team-fixture.ts";
 
 const createScript = () =>
   play([reply.calls([spawn("a", "Go.")]), wait(), reply.text("Done.")], {

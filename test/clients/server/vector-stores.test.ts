@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { reply, script } from "../../../src/testing/index.ts";
-import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { startServer, type TestServer } from "../../server/server-fixture.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
 
 function toClient({ url }: TestServer): OpenAI {
@@ -60,7 +60,7 @@ describe("vector stores over HTTP", () => {
     await assert.rejects(client.vectorStores.retrieve(store.id), { status: 404 });
   });
 
-  it("are there after a restart, with what was found in them", async (t) => {
+  it("are there after a restart, with their search results", async (t) => {
     const storePath = newDatabasePath();
     const first = await startServer(t, script(reply.text("Hi")), { storePath });
     const store = await toClient(first).vectorStores.create({});
@@ -74,7 +74,7 @@ describe("vector stores over HTTP", () => {
     assert.equal(found.data[0]?.filename, "a.txt");
   });
 
-  it("answer wrong requests with the field at fault", async (t) => {
+  it("answer invalid requests with the field at fault", async (t) => {
     const server = await startServer(t, script(reply.text("Hi")));
     const { body } = await server.ask("POST", "/v1/vector_stores", {});
     const { id } = body as { id: string };

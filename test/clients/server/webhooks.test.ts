@@ -1,11 +1,11 @@
-/** Webhooks as the official client checks them. */
+/** Webhooks, checked by the official client. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import OpenAI from "openai";
 import { makeWebhookSecret } from "../../../src/responses/webhooks/webhook-secret.ts";
 import { reply, script } from "../../../src/testing/index.ts";
-import { startServer } from "../../server/server-bench.ts";
+import { startServer } from "../../server/server-fixture.ts";
 import {
   type HeardEvent,
   SECRET,
@@ -40,7 +40,7 @@ describe("webhooks with the official client", () => {
     assert.equal(sent["webhook-id"], event.id);
   });
 
-  it("are refused with another secret, and where a letter of them was changed", async (t) => {
+  it("are refused with another secret, and if a letter of them was changed", async (t) => {
     const { body, headers } = await hear(t);
     const sent = headers as Record<string, string>;
     await assert.rejects(clientOf(makeWebhookSecret()).webhooks.unwrap(body, sent));

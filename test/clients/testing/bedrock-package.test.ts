@@ -1,4 +1,4 @@
-/** The vendor's own package as a client of the upstream: what it reads, signs and refuses is right. */
+/** The vendor's own package as a client of the upstream: the package reads, signs and refuses correctly. */
 
 import assert from "node:assert/strict";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -29,7 +29,7 @@ const input: ConverseStreamCommandInput = {
   },
 };
 
-/** As much of an HTTP request as the package makes. */
+/** The part of an HTTP request that the package makes. */
 interface PackageRequest {
   readonly method: string;
   readonly hostname: string;
@@ -39,7 +39,7 @@ interface PackageRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** The package speaks HTTP/2 to this service by default, and the upstream does not. */
+/** The package uses HTTP/2 with this service by default, and the upstream does not. */
 const requestHandler = {
   handle: ({ hostname, port, path, method, headers, body }: PackageRequest) =>
     new Promise<{ response: { statusCode: number; headers: object; body: IncomingMessage } }>(
@@ -87,7 +87,7 @@ describe("bedrock upstream and the vendor's package", () => {
     assert.ok((events.at(-1)?.metadata?.usage?.totalTokens ?? 0) > 0);
   });
 
-  it("gives a plain answer", async () => {
+  it("returns a plain answer", async () => {
     const engine = script(reply.reasoning("Hm.", reply.text("Hello, world!")));
     await using upstream = await startBedrockUpstream({ engine, callers: CALLERS });
     const { output, stopReason } = await clientOf(upstream.url).send(new ConverseCommand(input));
@@ -111,7 +111,7 @@ describe("bedrock upstream and the vendor's package", () => {
     });
   });
 
-  it("takes a Bedrock key", async () => {
+  it("accepts a Bedrock key", async () => {
     const engine = script(reply.text("Hi."));
     await using upstream = await startBedrockUpstream({ engine, key: "bedrock-key" });
     const client = new BedrockRuntimeClient({

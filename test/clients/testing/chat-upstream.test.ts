@@ -98,7 +98,7 @@ describe("chat upstream", () => {
     });
   }
 
-  it("says length, tool_calls and refusal in the finish reason and the delta", async () => {
+  it("reports length, tool_calls and refusal in the finish reason and the delta", async () => {
     const cut = await chunksOf({ engine: script(reply.length("Half a")) });
     assert.equal(cut.at(-2).choices[0].finish_reason, "length");
     const calls = await chunksOf({ engine: script(CALLS) }, { tools: [TOOL] });
@@ -173,7 +173,7 @@ describe("chat upstream and the openai package", () => {
     assert.ok(usage && usage.total_tokens > 0);
   });
 
-  it("gives a plain answer", async () => {
+  it("returns a plain answer", async () => {
     const engine = script(reply.reasoning("Hm", reply.text("Hello, world!")));
     await using upstream = await startChatUpstream({ engine });
     const completion = await clientOf(upstream.url).chat.completions.create(request);

@@ -1,12 +1,12 @@
-/** Google's own package as a client of the upstream: what it takes and sends is what the real one does. */
+/** Google's own package as a client of the upstream, which accepts and sends what the real service does. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GoogleGenAI, type Part } from "@google/genai";
 import { startGeminiUpstream } from "../../../src/testing/gemini-upstream.ts";
+import type { Upstream } from "../../../src/testing/loopback.ts";
 import { reply } from "../../../src/testing/reply.ts";
 import { script } from "../../../src/testing/script.ts";
-import type { Upstream } from "../../../src/testing/upstream.ts";
 
 const READ = { functionDeclarations: [{ name: "read" }] };
 const CALLS = reply.calls([
@@ -18,7 +18,7 @@ describe("gemini upstream and Google's package", () => {
   const clientOf = ({ url }: Upstream): GoogleGenAI =>
     new GoogleGenAI({ apiKey: "k", httpOptions: { baseUrl: url.replace("/v1beta", "") } });
 
-  it("streams thoughts, text and calls, and takes its history back", async () => {
+  it("streams reasoning, text and calls, and accepts its history", async () => {
     const engine = script(reply.reasoning("Hm.", CALLS), reply.text("Both read."));
     await using upstream = await startGeminiUpstream({ engine, key: "k" });
     const chat = clientOf(upstream).chats.create({
@@ -42,7 +42,7 @@ describe("gemini upstream and Google's package", () => {
     assert.equal(text, "Both read.");
   });
 
-  it("gives a plain answer with its counts", async () => {
+  it("returns a plain answer with its counts", async () => {
     const engine = script(reply.text("Hello, world!"));
     await using upstream = await startGeminiUpstream({ engine });
     const answer = await clientOf(upstream).models.generateContent({
@@ -53,7 +53,7 @@ describe("gemini upstream and Google's package", () => {
     assert.ok((answer.usageMetadata?.totalTokenCount ?? 0) > 0);
   });
 
-  it("goes on with a long answer by itself", async () => {
+  it("continues a long answer by itself", async () => {
     const paused = { ...reply.text("Once upon "), ending: "pause" } as const;
     await using upstream = await startGeminiUpstream({
       engine: script(paused, reply.text("a time.")),

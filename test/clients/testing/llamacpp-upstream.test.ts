@@ -33,14 +33,14 @@ describe("llama.cpp upstream", () => {
     assert.equal(model?.owned_by, "llamacpp");
   });
 
-  it("gives a plain answer", async () => {
+  it("returns a plain answer", async () => {
     await using upstream = await startLlamacppUpstream({ engine: script(reply.text("Hello")) });
     const { text } = await post(`${upstream.url}/chat/completions`, BODY);
     assert.equal(JSON.parse(text).choices[0].message.content, "Hello");
   });
 
   const rows: [name: string, body: object | string, message: RegExp][] = [
-    ["no JSON", "nothing", /no JSON object/],
+    ["no JSON", "nothing", /not a JSON object/],
     ["no messages", {}, /'messages' is required/],
     ["an unknown format", { ...BODY, response_format: { type: "xml" } }, /but got: xml/],
     [

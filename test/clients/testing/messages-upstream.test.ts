@@ -39,7 +39,7 @@ async function ask(
   return { status, answer: JSON.parse(answer) };
 }
 
-describe("what the Messages upstream refuses", { concurrency: 8 }, () => {
+describe("a request that the Messages upstream refuses", { concurrency: 8 }, () => {
   const image = (media_type: string) => ({
     type: "image",
     source: { type: "base64", media_type, data: "AA" },
@@ -79,7 +79,7 @@ describe("what the Messages upstream refuses", { concurrency: 8 }, () => {
       /^messages\.1: `tool_use` ids were found without `tool_result` blocks immediately after: b\./,
     ],
     [
-      "a result behind a text",
+      "a result after a text",
       { messages: [HELLO, says(use("a")), hears(text("A"), result("a"))] },
       /without `tool_result` blocks immediately after: a/,
     ],
@@ -146,7 +146,7 @@ describe("what the Messages upstream refuses", { concurrency: 8 }, () => {
       /'write' not found/,
     ],
     [
-      "a tool whose input is no object",
+      "a tool whose input is not an object",
       { tools: [{ ...TOOL, input_schema: { type: "string" } }] },
       /input_schema\.type: Input should be 'object'/,
     ],
@@ -204,7 +204,7 @@ describe("what the Messages upstream refuses", { concurrency: 8 }, () => {
     assert.equal(bearer.status, 200);
   });
 
-  it("is a turn whose thoughts were lost on the way to the result", async () => {
+  it("is a turn whose reasoning was lost on the way to the result", async () => {
     const call = reply.calls([{ name: "read", arguments: {}, call_id: "a" }]);
     const engine = script(reply.reasoning("Hm.", call), reply.text("Done."));
     await using upstream = await startMessagesUpstream({ engine });
@@ -260,7 +260,7 @@ describe("the Messages upstream", { concurrency: 8 }, () => {
     assert.equal((await post(`${upstream.url}/messages`, sent)).status, 404);
   });
 
-  it("drives tools with the embedded model", async () => {
+  it("calls tools with the embedded model", async () => {
     await using upstream = await startMessagesUpstream();
     const sent = body({ messages: [hears(text("What is 6 times 7?"))] });
     const answered = await post(`${upstream.url}/messages`, sent, { headers: VERSION });
@@ -274,7 +274,7 @@ describe("the vendor's own client", () => {
     input_schema: { type: "object" as const, properties: { city: { type: "string" } } },
   };
 
-  it("talks to the upstream in a stream, through a tool and its thought", async () => {
+  it("streams from the upstream, through a tool and its reasoning", async () => {
     const call = reply.calls([{ name: "weather", arguments: { city: "Köln" } }]);
     const usage = { input: 30, cached: 20, output: 9 };
     await using upstream = await startMessagesUpstream({

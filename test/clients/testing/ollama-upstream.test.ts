@@ -27,7 +27,7 @@ const CALLS = reply.calls([
   { name: "read", arguments: { path: "second.txt" } },
 ]);
 
-/** The lines of an answer to a valid request with something changed. */
+/** The lines of an answer to a valid request with some change. */
 async function linesOf(options: OllamaUpstreamOptions, more: object = {}): Promise<Loose[]> {
   await using upstream = await startOllamaUpstream(options);
   const answer = await post(`${upstream.url}/api/chat`, { ...BODY, ...more });
@@ -72,19 +72,19 @@ describe("ollama upstream", () => {
     );
   });
 
-  it("says `length`, and shows a refusal as text", async () => {
+  it("reports `length`, and shows a refusal as text", async () => {
     const cut = await linesOf({ engine: script(reply.length("Half")) });
     assert.equal(cut.at(-1).done_reason, "length");
     const refused = await linesOf({ engine: script(reply.refusal("No.")) });
     assert.equal(refused[0].message.content, "No.");
   });
 
-  it("ends a stream that fails with an error line and nothing behind", async () => {
+  it("ends a stream that fails with an error line and nothing after it", async () => {
     const lines = await linesOf({ engine: script(reply.failure("broke", { text: "So" })) });
     assert.deepEqual(lines.at(-1), { error: "broke" });
   });
 
-  it("gives the fault kit's errors and padding its own form", async () => {
+  it("writes the fault kit's errors and padding in its own form", async () => {
     const options = { engine: script(reply.text("Hello"), reply.text("Hello")) };
     for (const shape of ["flat", "nested", "chat"] as const) {
       const engine = script(reply.text("Hello"));
@@ -146,7 +146,7 @@ describe("ollama upstream", () => {
     assert.ok(lines.at(-1).done && lines[0].message.content);
   });
 
-  it("takes an empty conversation as the wish to load the model, as the real one does", async () => {
+  it("takes an empty conversation as a request to load the model, like the real one", async () => {
     await using upstream = await startOllamaUpstream({ engine: script() });
     const { status, text } = await post(`${upstream.url}/api/chat`, { ...BODY, messages: [] });
     assert.equal(status, 200);
@@ -283,7 +283,7 @@ describe("ollama upstream and the ollama package", () => {
     assert.ok(count > 0);
   });
 
-  it("gives a plain answer", async () => {
+  it("returns a plain answer", async () => {
     const engine = script(reply.reasoning("Hm", reply.text("Hello, world!")));
     await using upstream = await startOllamaUpstream({ engine });
     const { message, done_reason } = await new Ollama({ host: upstream.url }).chat(BODY);

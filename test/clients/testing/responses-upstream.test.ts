@@ -79,7 +79,7 @@ describe("responses upstream, strict", () => {
     assert.equal(call.arguments, '{"path":"notes.txt"}');
   });
 
-  it("sends encrypted thinking only when it is asked to", async () => {
+  it("sends encrypted reasoning only on request", async () => {
     const engine = script(reply.reasoning("Hm.", reply.text("Yes.")));
     const events = await eventsOf(
       { engine },
@@ -88,7 +88,7 @@ describe("responses upstream, strict", () => {
     assert.match(events.at(-1).response.output[0].encrypted_content, /^gAAAA/);
   });
 
-  it("says that an answer was cut, refused or broken", async () => {
+  it("reports an answer that was interrupted, refused or broken", async () => {
     const cut = await eventsOf({ engine: script(reply.length("Half a")) });
     assert.equal(cut.at(-1).type, "response.incomplete");
     assert.deepEqual(cut.at(-1).response.incomplete_details, { reason: "max_output_tokens" });
@@ -101,7 +101,7 @@ describe("responses upstream, strict", () => {
     assert.equal(broken.at(-1).response.error.message, "broke");
   });
 
-  it("chains on a stored answer and forgets one that was not to be stored", async () => {
+  it("chains on a stored answer and forgets one that must not be stored", async () => {
     const model = createScriptedProvider(CALL, reply.text("It says hello."), CALL);
     await using upstream = await startResponsesUpstream({
       engine: (request, call) => model.stream(request, call),
@@ -123,7 +123,7 @@ describe("responses upstream, strict", () => {
     assert.equal(JSON.parse(refused.text).error.code, "previous_response_not_found");
   });
 
-  it("takes its own encrypted thinking back, and no other", async () => {
+  it("accepts its own encrypted reasoning, and no other", async () => {
     await using upstream = await startResponsesUpstream({
       engine: script(reply.reasoning("Hm.", CALL), reply.text("Done.")),
     });
@@ -182,7 +182,7 @@ describe("responses upstream and the openai package", () => {
     );
   });
 
-  it("gives a plain answer", async () => {
+  it("returns a plain answer", async () => {
     await using upstream = await startResponsesUpstream({
       engine: script(reply.text("Hello, world!")),
     });
@@ -214,7 +214,7 @@ describe("responses upstream, legacy", () => {
     tool_choice: "auto",
   };
 
-  it("speaks in the seven words of its description", async () => {
+  it("uses the seven words of its description", async () => {
     const engine = script(
       reply.reasoning(
         "Hm.",
@@ -256,7 +256,7 @@ describe("responses upstream, legacy", () => {
     ]);
   });
 
-  it("goes on from tool results alone", async () => {
+  it("continues from tool results alone", async () => {
     const engine = script(CALL, reply.text("It says hello."), reply.length("And so"));
     await using upstream = await startResponsesUpstream({ personality: "legacy", engine });
     const url = `${upstream.url}/responses`;
@@ -268,7 +268,7 @@ describe("responses upstream, legacy", () => {
     assert.equal(eventsIn(more.text).at(-1).type, "response.incomplete");
   });
 
-  it("says that it failed", async () => {
+  it("reports that it failed", async () => {
     const engine = script(reply.failure("broke", { text: "So" }));
     await using upstream = await startResponsesUpstream({ personality: "legacy", engine });
     const events = eventsIn((await post(`${upstream.url}/responses`, first)).text);

@@ -1,6 +1,6 @@
 /**
- * What every provider does with everything that a request may hold: the table behind `docs/matrix.md`.
- * `matrix.e2e.ts` sends each of it through a whole server and holds what happens against this.
+ * What every provider does with everything that a request may contain: the table of `docs/matrix.md`.
+ * `matrix.e2e.ts` sends each of it through a whole server and compares the result with this.
  */
 
 export const CELLS = {
@@ -38,22 +38,28 @@ export function cellOf(row: Row, column: Column): Cell {
 }
 
 const NOT_EMBEDDED: Row = { else: "yes", embedded: "reported" };
-/** Known to OpenAI's own API, and to no other. */
+/** Supported by OpenAI's own API only. */
 const OPENAI_ALONE: Row = { else: "reported", responses: "yes" };
-/** OpenRouter passes it on to those who know it. */
+/** OpenRouter passes it on to vendors that support it. */
 const ROUTED: Row = { else: "reported", responses: "yes", openrouter: "yes" };
-/** Vendors that know it get it as it is. */
+/** Vendors that support it get it unchanged. */
 const NATIVE: Row = { else: "bridged", responses: "yes" };
-/** Known to one API under a type of its own. */
+/** Supported by one API under a type of its own. */
 const only = (column: Column): Row => ({ else: "reported", [column]: "yes" });
 
 const PENALTY: Row = {
   else: "yes",
-  ...{ embedded: "reported", responses: "reported", messages: "reported", bedrock: "reported" },
+  embedded: "reported",
+  responses: "reported",
+  messages: "reported",
+  bedrock: "reported",
 };
 const LIKELIHOODS: Row = {
   else: "yes",
-  ...{ embedded: "reported", messages: "reported", cohere: "reported", bedrock: "reported" },
+  embedded: "reported",
+  messages: "reported",
+  cohere: "reported",
+  bedrock: "reported",
 };
 
 const PARAMETERS: Readonly<Record<string, Row>> = {
@@ -78,7 +84,10 @@ const PARAMETERS: Readonly<Record<string, Row>> = {
   "tool_choice (allowed_tools)": "yes",
   parallel_tool_calls: {
     else: "yes",
-    ...{ gemini: "reported", cohere: "reported", ollama: "reported", bedrock: "reported" },
+    gemini: "reported",
+    cohere: "reported",
+    ollama: "reported",
+    bedrock: "reported",
   },
   max_tool_calls: "yes",
   "store (true)": "yes",
@@ -94,23 +103,39 @@ const PARAMETERS: Readonly<Record<string, Row>> = {
   stream_options: "yes",
   multi_agent: "bridged",
   service_tier: {
-    ...{ else: "reported", responses: "yes", gemini: "yes", bedrock: "yes", openrouter: "yes" },
+    else: "reported",
+    responses: "yes",
+    gemini: "yes",
+    bedrock: "yes",
+    openrouter: "yes",
   },
   user: { else: "reported", chat: "yes", responses: "yes", messages: "yes", openrouter: "yes" },
   safety_identifier: { else: "reported", responses: "yes", messages: "yes" },
   prompt_cache_key: ROUTED,
   prompt_cache_retention: {
-    ...{ else: "reported", responses: "yes", messages: "yes", openrouter: "yes" },
+    else: "reported",
+    responses: "yes",
+    messages: "yes",
+    openrouter: "yes",
   },
   prompt_cache_options: OPENAI_ALONE,
   moderation: OPENAI_ALONE,
-  // A chat server that knows no `top_k` is asked again without it.
+  // A chat server that does not support `top_k` is asked again without it.
   "top_k (not published)": {
-    ...{ else: "reported", messages: "yes", gemini: "yes", cohere: "yes", ollama: "yes" },
-    ...{ bedrock: "yes", openrouter: "yes" },
+    else: "reported",
+    messages: "yes",
+    gemini: "yes",
+    cohere: "yes",
+    ollama: "yes",
+    bedrock: "yes",
+    openrouter: "yes",
   },
   "seed (not published)": {
-    ...{ else: "reported", chat: "yes", gemini: "yes", cohere: "yes", ollama: "yes" },
+    else: "reported",
+    chat: "yes",
+    gemini: "yes",
+    cohere: "yes",
+    ollama: "yes",
     openrouter: "yes",
   },
   "an unknown parameter": "reported",
@@ -168,31 +193,44 @@ const PARTS: Readonly<Record<string, Row>> = {
   "input_image (file)": EYES,
   "input_file (data, PDF)": {
     else: "yes",
-    ...{ embedded: "reported", cohere: "bridged", ollama: "bridged" },
+    embedded: "reported",
+    cohere: "bridged",
+    ollama: "bridged",
   },
   "input_file (data, text)": { ...READ, gemini: "yes", bedrock: "yes" },
   "input_file (address)": { else: "bridged", embedded: "yes" },
   "input_file (file)": { ...READ, gemini: "yes", bedrock: "yes" },
   input_audio: {
     else: "yes",
-    ...{ embedded: "reported", messages: "refused", cohere: "refused", ollama: "refused" },
+    embedded: "reported",
+    messages: "refused",
+    cohere: "refused",
+    ollama: "refused",
   },
   output_text: "yes",
   refusal: "yes",
 };
 
-/** What vendors have beyond the published API, and what of it is seen in answers. */
+/** Features of vendors beyond the published API, and whether answers show them. */
 const FEATURES: Readonly<Record<string, Row>> = {
   "options (a field of the vendor's own)": { else: "yes", embedded: "none" },
   "headers (of the settings)": { else: "yes", embedded: "none" },
   "prompt_cache_retention (an hour and more)": {
-    ...{ else: "reported", responses: "yes", messages: "yes", bedrock: "yes", openrouter: "yes" },
+    else: "reported",
+    responses: "yes",
+    messages: "yes",
+    bedrock: "yes",
+    openrouter: "yes",
   },
   "reasoning.effort (none)": { else: "yes", chat: "reported", gemini: "reported" },
   "function (strict)": { else: "yes", embedded: "none", gemini: "none", ollama: "none" },
   "function_call_output (failed)": {
     else: "yes",
-    ...{ embedded: "none", chat: "none", cohere: "none", ollama: "none", openrouter: "none" },
+    embedded: "none",
+    chat: "none",
+    cohere: "none",
+    ollama: "none",
+    openrouter: "none",
   },
   "citations of an answer": { else: "yes", embedded: "none", ollama: "none" },
   "pictures of an answer": { else: "none", responses: "yes", gemini: "yes" },
@@ -200,10 +238,18 @@ const FEATURES: Readonly<Record<string, Row>> = {
   "input_file (s3:// address)": { else: "refused", bedrock: "yes" },
   "input_file (YouTube address)": { else: "refused", gemini: "yes" },
   "input_file (data, video)": {
-    ...{ else: "refused", embedded: "reported", responses: "none", gemini: "yes", bedrock: "yes" },
+    else: "refused",
+    embedded: "reported",
+    responses: "none",
+    gemini: "yes",
+    bedrock: "yes",
   },
   "prompt_cache_breakpoint (own cache points)": {
-    ...{ else: "reported", responses: "yes", messages: "yes", bedrock: "yes", openrouter: "yes" },
+    else: "reported",
+    responses: "yes",
+    messages: "yes",
+    bedrock: "yes",
+    openrouter: "yes",
   },
   safetySettings: only("gemini"),
   guardrailConfig: only("bedrock"),

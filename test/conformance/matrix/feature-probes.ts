@@ -1,4 +1,4 @@
-/** What vendors have beyond the published API: what of it reaches them, and what of it is seen in answers. */
+/** Features of vendors beyond the published API: what reaches the vendors, and what answers show. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
@@ -12,7 +12,7 @@ import { between } from "./words.ts";
 const NEVER = /^\b$/;
 const PAGE = { url: "https://one.example.org/", title: "One" };
 
-/** A field that each vendor has and this server has no word for: it stands in the settings of its model. */
+/** A field of each vendor that this server has no parameter for: it is in the settings of its model. */
 export const OWN_OPTIONS: Readonly<Record<Column, JsonObject>> = {
   embedded: {},
   chat: { seed: 4711 },
@@ -25,7 +25,7 @@ export const OWN_OPTIONS: Readonly<Record<Column, JsonObject>> = {
   openrouter: { seed: 4711 },
 };
 
-/** Some vendors take no tool strictly that asks for nothing. */
+/** Some vendors do not accept a strict tool without parameters. */
 const STRICT: JsonObject = {
   type: "object",
   properties: { a: { type: "string" } },
@@ -35,7 +35,7 @@ const STRICT: JsonObject = {
 
 export const OWN_HEADERS = { "x-zebra": "stripes" };
 
-/** The bucket that clients may name, as the settings have it. */
+/** The bucket that clients may name, in the settings. */
 export const BUCKET = "zebra-bucket";
 
 const asked = (file_url: string): JsonObject => ({
@@ -58,14 +58,14 @@ const showing = (part: JsonObject): JsonObject => ({
   input: [{ role: "user", content: [part, { type: "input_text", text: "What is it?" }] }],
 });
 
-/** What the record says that the turn cost. */
+/** The cost of the turn, by the record. */
 async function isPriced({ id }: EmittedResponse, { server }: World): Promise<boolean> {
   const log = await server.responses.durable.record.readEvents(toRunId(id), -1, 1000);
   const turn = log.find(({ event }) => event.type === "turn_end")?.event;
   return turn?.type === "turn_end" && turn.cost_usd === TOLD_USD;
 }
 
-/** What the scripted OpenRouter says. */
+/** The cost that the scripted OpenRouter reports. */
 const TOLD_USD = 0.0042;
 
 const says =
@@ -78,27 +78,34 @@ const hasHeader = (_: EmittedResponse, { upstream }: World): boolean =>
 
 export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
   "options (a field of the vendor's own)": {
-    ...{ body: {}, name: NEVER, sent: /\b4711\b/, otherwise: "none" },
+    body: {},
+    name: NEVER,
+    sent: /\b4711\b/,
+    otherwise: "none",
   },
   "headers (of the settings)": { body: {}, name: NEVER, shown: hasHeader, otherwise: "none" },
   "prompt_cache_retention (an hour and more)": {
     body: {
       ...showing({ ...SEEN, prompt_cache_breakpoint: { mode: "explicit" } }),
-      ...{ prompt_cache_retention: "24h", instructions: "Answer in English." },
+      prompt_cache_retention: "24h",
+      instructions: "Answer in English.",
     },
     models: { bedrock: "claude" },
-    ...{ name: /prompt_cache_retention/, sent: /"prompt_cache_retention":"24h"|"ttl":"1h"/ },
+    name: /prompt_cache_retention/,
+    sent: /"prompt_cache_retention":"24h"|"ttl":"1h"/,
   },
   "reasoning.effort (none)": {
     body: { reasoning: { effort: "none" } },
     name: /reasoning/,
     sent: /"thinking":\{"type":"disabled"|"thinking(Level|Budget)"|"effort":"none"|"think":false/,
-    // A model that does not think unasked needs no word.
+    // A model that does not think by default needs no parameter.
     otherwise: "yes",
   },
   "function (strict)": {
     body: { tools: [{ ...tool("zebra_tool"), parameters: STRICT }] },
-    ...{ name: NEVER, sent: /"strict(_tools)?":true/, otherwise: "none" },
+    name: NEVER,
+    sent: /"strict(_tools)?":true/,
+    otherwise: "none",
   },
   "function_call_output (failed)": {
     body: {
@@ -106,7 +113,9 @@ export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
       ...between(
         { type: "function_call", call_id: "call_1", name: "zebra", arguments: "{}" },
         {
-          ...{ type: "function_call_output", call_id: "call_1", output: "It broke." },
+          type: "function_call_output",
+          call_id: "call_1",
+          output: "It broke.",
           status: "incomplete",
         },
       ),
@@ -116,32 +125,39 @@ export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
     otherwise: "none",
   },
   "citations of an answer": {
-    ...{ body: {}, name: NEVER, otherwise: "none" },
+    body: {},
+    name: NEVER,
+    otherwise: "none",
     answer: () => reply.searched({ query: "colour", pages: [PAGE] }, "It is blue."),
     shown: says(/"type":"url_citation".*one\.example\.org/),
   },
   "pictures of an answer": {
-    ...{ body: {}, name: NEVER, otherwise: "none" },
+    body: {},
+    name: NEVER,
+    otherwise: "none",
     answer: () => reply.picture("iVBORw0KGgo=", "A dot."),
     shown: says(/"type":"image_generation_call".*"result":"iVBORw0KGgo="/),
   },
   "input_file (gs:// address)": {
-    ...{ body: asked(`gs://${BUCKET}/a.pdf`), name: NEVER, sent: /gs:\/\/zebra-bucket/ },
+    body: asked(`gs://${BUCKET}/a.pdf`),
+    name: NEVER,
+    sent: /gs:\/\/zebra-bucket/,
   },
   "input_file (s3:// address)": {
-    ...{ body: asked(`s3://${BUCKET}/a.pdf`), name: NEVER, sent: /s3:\/\/zebra-bucket/ },
+    body: asked(`s3://${BUCKET}/a.pdf`),
+    name: NEVER,
+    sent: /s3:\/\/zebra-bucket/,
   },
   "input_file (YouTube address)": {
     body: asked("https://www.youtube.com/watch?v=zebra"),
-    ...{
-      name: NEVER,
-      sent: /"mimeType":"video\/[^}]*youtube\.com\/watch\?v=zebra|youtube\.com\/watch\?v=zebra[^}]*"mimeType":"video\//,
-    },
+    name: NEVER,
+    sent: /"mimeType":"video\/[^}]*youtube\.com\/watch\?v=zebra|youtube\.com\/watch\?v=zebra[^}]*"mimeType":"video\//,
   },
   "input_file (data, video)": {
     body: showing({ type: "input_file", filename: "a.mp4", file_data: VIDEO }),
-    ...{ name: /input_file/, sent: /"video":\{"format":"mp4"|"mimeType":"video\/mp4"/ },
-    // The API has no videos: the file is the vendor's to refuse.
+    name: /input_file/,
+    sent: /"video":\{"format":"mp4"|"mimeType":"video\/mp4"/,
+    // The API has no videos, so the vendor refuses the file.
     otherwise: "none",
   },
   "prompt_cache_breakpoint (own cache points)": {
@@ -152,17 +168,23 @@ export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
   },
   safetySettings: {
     body: { safetySettings: [{ category: HARM, threshold: "BLOCK_ONLY_HIGH" }] },
-    ...{ name: /safetySettings/, sent: /"safetySettings":\[\{"category":"HARM_CATEGORY_/ },
+    name: /safetySettings/,
+    sent: /"safetySettings":\[\{"category":"HARM_CATEGORY_/,
   },
   guardrailConfig: {
     body: { guardrailConfig: { guardrailIdentifier: "zebra", guardrailVersion: "1" } },
-    ...{ name: /guardrailConfig/, sent: /"guardrailConfig":\{"guardrailIdentifier":"zebra"/ },
+    name: /guardrailConfig/,
+    sent: /"guardrailConfig":\{"guardrailIdentifier":"zebra"/,
   },
   "provider (routing of OpenRouter)": {
     body: { provider: { order: ["zebra"] } },
-    ...{ name: /provider/, sent: /"provider":\{"order":\["zebra"\]/ },
+    name: /provider/,
+    sent: /"provider":\{"order":\["zebra"\]/,
   },
   "cost of an answer (told by the vendor)": {
-    ...{ body: {}, name: NEVER, shown: isPriced, otherwise: "none" },
+    body: {},
+    name: NEVER,
+    shown: isPriced,
+    otherwise: "none",
   },
 };

@@ -1,4 +1,4 @@
-/** What a client may ask to see: each is there when it is asked for, and not there otherwise. */
+/** What a client may ask to see: each is there on request, and only then. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
@@ -13,7 +13,7 @@ const PICTURE = "data:image/png;base64,iVBORw0KGgo=";
 
 const PAGE = { url: "https://one.example.org/", title: "One" };
 
-/** The embedded model calls what it is told to call; a model that is offered nothing searches itself. */
+/** The embedded model calls the named tool; a model without tools searches itself. */
 const searching =
   (word: string) =>
   (request: ModelRequest): Reply => {
@@ -31,7 +31,7 @@ const hosted = (type: string, isThere: (item: JsonObject) => boolean) => ({
   },
 });
 
-/** Whether the request's own items show something when, and only when, it is asked for. */
+/** Whether the request's own items show a field on request, and only then. */
 const listed =
   (include: string, isThere: (text: string) => boolean) =>
   async ({ id }: EmittedResponse, { server }: World): Promise<boolean> => {
@@ -55,24 +55,29 @@ export const INCLUDE_PROBES: Readonly<Record<string, Probe>> = {
   },
   "include (message.output_text.logprobs)": {
     body: { include: ["message.output_text.logprobs"] },
-    ...{ name: /logprobs/, sent: /logprobs/i },
+    name: /logprobs/,
+    sent: /logprobs/i,
   },
   "include (web_search_call.results)": {
     body: {
       input: "call web_search with query=colour",
-      ...{ tools: [{ type: "web_search" }], include: ["web_search_call.results"] },
+      tools: [{ type: "web_search" }],
+      include: ["web_search_call.results"],
     },
     answer: searching("web_search"),
-    ...{ name: /web_search/, sent: /"type":"web_search"/ },
+    name: /web_search/,
+    sent: /"type":"web_search"/,
     ...hosted("web_search_call", (item) => Array.isArray(item["results"])),
   },
   "include (web_search_call.action.sources)": {
     body: {
       input: "call web_search with query=colour",
-      ...{ tools: [{ type: "web_search" }], include: ["web_search_call.action.sources"] },
+      tools: [{ type: "web_search" }],
+      include: ["web_search_call.action.sources"],
     },
     answer: searching("web_search"),
-    ...{ name: /web_search/, sent: /"type":"web_search"/ },
+    name: /web_search/,
+    sent: /"type":"web_search"/,
     ...hosted("web_search_call", ({ action }) =>
       Array.isArray((action as JsonObject | undefined)?.["sources"]),
     ),
@@ -105,11 +110,16 @@ export const INCLUDE_PROBES: Readonly<Record<string, Probe>> = {
   "include (computer_call_output.output.image_url)": {
     body: between(
       {
-        ...{ type: "computer_call", id: "cu_1", call_id: "call_1", status: "completed" },
-        ...{ pending_safety_checks: [], action: { type: "screenshot" } },
+        type: "computer_call",
+        id: "cu_1",
+        call_id: "call_1",
+        status: "completed",
+        pending_safety_checks: [],
+        action: { type: "screenshot" },
       },
       {
-        ...{ type: "computer_call_output", call_id: "call_1" },
+        type: "computer_call_output",
+        call_id: "call_1",
         output: { type: "computer_screenshot", image_url: PICTURE },
       },
     ),

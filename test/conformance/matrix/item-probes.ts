@@ -1,4 +1,4 @@
-/** Every kind of item in a conversation, each with words that are seen where they arrive. */
+/** Every kind of item in a conversation, each with words that are recognized where they arrive. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
@@ -10,10 +10,12 @@ import { ARRIVED, between, isRead, MARK } from "./words.ts";
 
 const said = (role: string): Probe => ({
   body: between({ type: "message", role, content: MARK }),
-  ...{ name: /input\[1\]/, sent: ARRIVED, shown: isRead("yes") },
+  name: /input\[1\]/,
+  sent: ARRIVED,
+  shown: isRead("yes"),
 });
 
-/** Items of tools: sent as they are to a vendor that knows them, as functions to the others. */
+/** Items of tools: sent unchanged to a vendor that supports them, as functions to the others. */
 const made = (type: string, ...items: readonly JsonObject[]): Probe => ({
   body: between(...items),
   name: new RegExp(`input\\[1\\]|${type}`),
@@ -35,20 +37,25 @@ const clients: Readonly<Record<string, Probe>> = {
       { type: "function_call", ...CALL, name: "alpha", arguments: "{}" },
       { type: "function_call_output", call_id: "call_1", output: MARK },
     ),
-    ...{ name: /input\[[12]\]/, sent: ARRIVED, shown: isRead("yes") },
+    name: /input\[[12]\]/,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   "function_call_output (parts)": {
     body: between(
       { type: "function_call", ...CALL, name: "alpha", arguments: "{}" },
       {
-        ...{ type: "function_call_output", call_id: "call_1" },
+        type: "function_call_output",
+        call_id: "call_1",
         output: [
           { type: "input_text", text: MARK },
           { type: "input_image", image_url: PICTURE, detail: "auto" },
         ],
       },
     ),
-    ...{ name: /input\[[12]\]/, sent: ARRIVED, shown: isRead("yes") },
+    name: /input\[[12]\]/,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   "custom_tool_call, custom_tool_call_output": made(
     "custom_tool_call",
@@ -58,7 +65,9 @@ const clients: Readonly<Record<string, Probe>> = {
   "local_shell_call, local_shell_call_output": made(
     "local_shell_call",
     {
-      ...{ type: "local_shell_call", id: "lsh_1", ...CALL },
+      type: "local_shell_call",
+      id: "lsh_1",
+      ...CALL,
       action: { type: "exec", command: ["ls"], env: {} },
     },
     { type: "local_shell_call_output", id: "lsh_1", call_id: "call_1", output: MARK },
@@ -67,14 +76,17 @@ const clients: Readonly<Record<string, Probe>> = {
     "shell_call",
     { type: "shell_call", id: "sh_1", ...CALL, action: { commands: ["ls"] } },
     {
-      ...{ type: "shell_call_output", call_id: "call_1" },
+      type: "shell_call_output",
+      call_id: "call_1",
       output: [{ stdout: MARK, stderr: "", outcome: { type: "exit", exit_code: 0 } }],
     },
   ),
   "apply_patch_call, apply_patch_call_output": made(
     "apply_patch_call",
     {
-      ...{ type: "apply_patch_call", id: "apc_1", ...CALL },
+      type: "apply_patch_call",
+      id: "apc_1",
+      ...CALL,
       operation: { type: "delete_file", path: "a.txt" },
     },
     { type: "apply_patch_call_output", call_id: "call_1", status: "completed", output: MARK },
@@ -82,22 +94,32 @@ const clients: Readonly<Record<string, Probe>> = {
   "computer_call, computer_call_output": made(
     "computer_call",
     {
-      ...{ type: "computer_call", id: "cu_1", ...CALL, pending_safety_checks: [] },
+      type: "computer_call",
+      id: "cu_1",
+      ...CALL,
+      pending_safety_checks: [],
       action: { type: "type", text: MARK },
     },
     {
-      ...{ type: "computer_call_output", call_id: "call_1" },
+      type: "computer_call_output",
+      call_id: "call_1",
       output: { type: "computer_screenshot", image_url: PICTURE },
     },
   ),
   "tool_search_call, tool_search_output": made(
     "tool_search_call",
     {
-      ...{ type: "tool_search_call", id: "tsc_1", ...CALL, execution: "client" },
+      type: "tool_search_call",
+      id: "tsc_1",
+      ...CALL,
+      execution: "client",
       arguments: { query: MARK },
     },
     {
-      ...{ type: "tool_search_output", id: "tso_1", ...CALL, execution: "client" },
+      type: "tool_search_output",
+      id: "tso_1",
+      ...CALL,
+      execution: "client",
       tools: [tool("found_tool")],
     },
   ),
@@ -110,33 +132,52 @@ const clients: Readonly<Record<string, Probe>> = {
 
 const hosted: Readonly<Record<string, Probe>> = {
   web_search_call: made("web_search_call", {
-    ...{ type: "web_search_call", id: "ws_1", status: "completed" },
+    type: "web_search_call",
+    id: "ws_1",
+    status: "completed",
     action: { type: "search", query: MARK },
   }),
   file_search_call: made("file_search_call", {
-    ...{ type: "file_search_call", id: "fs_1", status: "completed", queries: [MARK] },
+    type: "file_search_call",
+    id: "fs_1",
+    status: "completed",
+    queries: [MARK],
     results: [{ file_id: "file_1", filename: "a", score: 1, text: MARK, attributes: {} }],
   }),
   code_interpreter_call: made("code_interpreter_call", {
-    ...{ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "print()" },
-    ...{ container_id: "cntr_1", outputs: [{ type: "logs", logs: MARK }] },
+    type: "code_interpreter_call",
+    id: "ci_1",
+    status: "completed",
+    code: "print()",
+    container_id: "cntr_1",
+    outputs: [{ type: "logs", logs: MARK }],
   }),
   image_generation_call: made("image_generation_call", {
-    ...{ type: "image_generation_call", id: "ig_1", status: "completed", result: "iVBORw0KGgo=" },
+    type: "image_generation_call",
+    id: "ig_1",
+    status: "completed",
+    result: "iVBORw0KGgo=",
     revised_prompt: MARK,
   }),
   mcp_call: made("mcp_call", {
-    ...{ type: "mcp_call", id: "mcp_1", server_label: "files", name: "read", arguments: "{}" },
-    ...{ output: MARK, error: null },
+    type: "mcp_call",
+    id: "mcp_1",
+    server_label: "files",
+    name: "read",
+    arguments: "{}",
+    output: MARK,
+    error: null,
   }),
   mcp_list_tools: {
     body: between({
-      ...{ type: "mcp_list_tools", id: "mcpl_1", server_label: "files" },
+      type: "mcp_list_tools",
+      id: "mcpl_1",
+      server_label: "files",
       tools: [{ name: "read", description: MARK, input_schema: { type: "object" } }],
     }),
     name: /mcp_list_tools/,
     sent: /"type":"mcp_list_tools"/,
-    // Read by the server alone: models are offered the tools themselves.
+    // Read by the server only: models are offered the tools themselves.
     shown: ({ status }) => status === "completed",
   },
   "mcp_approval_request, mcp_approval_response": {
@@ -149,11 +190,13 @@ const hosted: Readonly<Record<string, Probe>> = {
 };
 
 const OWN = {
-  ...{ type: "mcp", server_label: "offshoot", require_approval: "always" },
+  type: "mcp",
+  server_label: "offshoot",
+  require_approval: "always",
   allowed_tools: ["bash_read"],
 };
 
-/** In words that the embedded model knows. */
+/** In words that the embedded model understands. */
 const TO_READ = "call offshoot__bash_read with filepath=notes.txt";
 
 async function approve({ server, script }: World): Promise<JsonObject> {
@@ -162,7 +205,8 @@ async function approve({ server, script }: World): Promise<JsonObject> {
   const asked = first.output.find(({ type }) => type === "mcp_approval_request");
   const id = asked && "id" in asked ? String(asked.id) : "";
   return {
-    ...{ tools: [OWN], previous_response_id: first.id },
+    tools: [OWN],
+    previous_response_id: first.id,
     input: [{ type: "mcp_approval_response", approval_request_id: id, approve: true }],
   };
 }
@@ -189,10 +233,13 @@ const context: Readonly<Record<string, Probe>> = {
   },
   "reasoning (of another)": {
     body: between({
-      ...{ type: "reasoning", id: "rs_1" },
+      type: "reasoning",
+      id: "rs_1",
       summary: [{ type: "summary_text", text: MARK }],
     }),
-    ...{ name: /reasoning|input\[1\]/, sent: ARRIVED, shown: isRead("yes") },
+    name: /reasoning|input\[1\]/,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   item_reference: {
     async body({ server, script }) {
@@ -201,7 +248,9 @@ const context: Readonly<Record<string, Probe>> = {
       const [item] = output;
       return between({ type: "item_reference", id: item && "id" in item ? String(item.id) : "" });
     },
-    ...{ name: /item_reference/, sent: ARRIVED, shown: isRead("yes") },
+    name: /item_reference/,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   additional_tools: {
     body: {
@@ -210,7 +259,8 @@ const context: Readonly<Record<string, Probe>> = {
         { role: "user", content: "call later_tool" },
       ],
     },
-    ...{ name: /additional_tools/, sent: /"name":"later_tool"/ },
+    name: /additional_tools/,
+    sent: /"name":"later_tool"/,
     shown: ({ output }) => output.some(({ type }) => type === "function_call"),
   },
   compaction: {
@@ -222,7 +272,9 @@ const context: Readonly<Record<string, Probe>> = {
       const { output } = body as { output: JsonObject[] };
       return { input: [...output, { role: "user", content: "Go on." }] };
     },
-    ...{ name: /compaction/, sent: ARRIVED, shown: isRead("yes") },
+    name: /compaction/,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   compaction_trigger: {
     body: { input: [{ role: "user", content: MARK }, { type: "compaction_trigger" }] },
@@ -233,21 +285,31 @@ const context: Readonly<Record<string, Probe>> = {
   "multi_agent_call, multi_agent_call_output": made(
     "multi_agent_call",
     {
-      ...{ type: "multi_agent_call", id: "mac_1", call_id: "call_1", action: "spawn_agent" },
+      type: "multi_agent_call",
+      id: "mac_1",
+      call_id: "call_1",
+      action: "spawn_agent",
       arguments: "{}",
     },
     {
-      ...{ type: "multi_agent_call_output", id: "maco_1", call_id: "call_1" },
-      ...{ action: "spawn_agent", output: [{ type: "output_text", text: MARK, annotations: [] }] },
+      type: "multi_agent_call_output",
+      id: "maco_1",
+      call_id: "call_1",
+      action: "spawn_agent",
+      output: [{ type: "output_text", text: MARK, annotations: [] }],
     },
   ),
   agent_message: made("agent_message", {
-    ...{ type: "agent_message", id: "amsg_1", author: "/root/a", recipient: "/root" },
+    type: "agent_message",
+    id: "amsg_1",
+    author: "/root/a",
+    recipient: "/root",
     content: [{ type: "input_text", text: MARK }],
   }),
   "an unknown kind": {
     body: between({ type: "zebra_item", id: "item_1", text: MARK }),
-    ...{ name: /zebra_item|input\[1\]/, sent: /zebra_item/ },
+    name: /zebra_item|input\[1\]/,
+    sent: /zebra_item/,
   },
 };
 

@@ -1,4 +1,4 @@
-/** The matrix, found out cell by cell: one server a provider, one request a cell. */
+/** Tests the matrix cell by cell: one server for each provider, one request for each cell. */
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
@@ -14,8 +14,8 @@ import { TOOL_PROBES } from "./tool-probes.ts";
 import { openWorld } from "./world.ts";
 
 /**
- * Cells that are not yet what the table says, by column and name: tried all the same, and shown as
- * such. A row goes when it is mended.
+ * Cells that do not match the table yet, by column and name: they are tried, and shown as open. A row is
+ * removed when it is fixed.
  */
 const OPEN: Readonly<Record<string, string>> = {};
 
@@ -30,7 +30,7 @@ const PROBES: Readonly<Record<GroupName, Readonly<Record<string, Probe>>>> = {
 
 describe("the matrix", () => {
   for (const { name, rows } of GROUPS) {
-    it(`has a row for everything that is tried, and the other way round: ${name}`, () => {
+    it(`has a row for everything that is tried, and only for that: ${name}`, () => {
       assert.deepEqual(Object.keys(rows).sort(), Object.keys(PROBES[name]).sort());
     });
   }
@@ -47,7 +47,7 @@ for (const column of COLUMNS) {
     for (const { name: group, rows } of GROUPS) {
       for (const [name, probe] of Object.entries(PROBES[group])) {
         const todo = OPEN[`${column}: ${name}`] ?? OPEN[name] ?? false;
-        it(`does with ${group} as it says: ${name}`, { todo }, async () => {
+        it(`treats ${group} as the table says: ${name}`, { todo }, async () => {
           const found = await runProbe(probe, world ?? assert.fail());
           const row = (rows as Readonly<Record<string, Row>>)[name];
           assert.equal(found, row === undefined ? "a row of the table" : cellOf(row, column));

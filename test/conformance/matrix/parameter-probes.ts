@@ -1,4 +1,4 @@
-/** Every parameter of a request, each with a value that is seen where it arrives. */
+/** Every parameter of a request, each with a value that is recognized where it arrives. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
@@ -13,7 +13,10 @@ const SCHEMA = {
 };
 
 export const tool = (name: string): JsonObject => ({
-  ...{ type: "function", name, description: "Does it.", strict: true },
+  type: "function",
+  name,
+  description: "Does it.",
+  strict: true,
   parameters: { type: "object", properties: {}, required: [], additionalProperties: false },
 });
 
@@ -22,14 +25,14 @@ const NEVER = /^\b$/;
 /** The window of every model of the matrix. */
 export const WINDOW_TOKENS = 20_000;
 
-/** What a server knows by itself, whatever the provider. */
+/** Parameters that a server handles by itself, whatever the provider. */
 const kept = async ({ id }: EmittedResponse, { server }: World): Promise<boolean> =>
   (await server.ask("GET", `/v1/responses/${id}`)).status === 200;
 
-/** The model was given more to read than the greeting; the embedded one counts what it reads. */
+/** The model was given more to read than the greeting; the embedded one counts its input. */
 export const readMore = ({ usage }: EmittedResponse): boolean => (usage?.input_tokens ?? 0) > 6;
 
-/** Of what is sent, the words are the proof: a scripted model answers the same whatever it is asked. */
+/** The sent text is the proof: a scripted model gives the same answer to every request. */
 const byItself =
   (isDone: (response: EmittedResponse) => boolean) =>
   (response: EmittedResponse, { upstream }: World): boolean =>
@@ -43,10 +46,14 @@ const sampling: Readonly<Record<string, Probe>> = {
   top_p: { body: { top_p: 0.83 }, name: /top_p/, sent: /0\.83/ },
   stop: { body: { stop: ["STOPWORD"] }, name: /stop/, sent: /STOPWORD/ },
   frequency_penalty: {
-    ...{ body: { frequency_penalty: 0.61 }, name: /frequency_penalty/, sent: /0\.61/ },
+    body: { frequency_penalty: 0.61 },
+    name: /frequency_penalty/,
+    sent: /0\.61/,
   },
   presence_penalty: {
-    ...{ body: { presence_penalty: 0.62 }, name: /presence_penalty/, sent: /0\.62/ },
+    body: { presence_penalty: 0.62 },
+    name: /presence_penalty/,
+    sent: /0\.62/,
   },
   top_logprobs: {
     body: { top_logprobs: 3, include: ["message.output_text.logprobs"] },
@@ -54,23 +61,31 @@ const sampling: Readonly<Record<string, Probe>> = {
     sent: /logprobs/i,
   },
   max_output_tokens: {
-    ...{ body: { max_output_tokens: 77 }, name: /max_output_tokens/, sent: /\b77\b/ },
+    body: { max_output_tokens: 77 },
+    name: /max_output_tokens/,
+    sent: /\b77\b/,
     shown: byItself(({ usage }) => (usage?.output_tokens ?? 100) <= 77),
   },
 };
 
 const words: Readonly<Record<string, Probe>> = {
   "input (text)": {
-    ...{ body: { input: "Marked words of mine." }, name: NEVER, sent: /Marked words/ },
+    body: { input: "Marked words of mine." },
+    name: NEVER,
+    sent: /Marked words/,
     shown: readMore,
   },
   instructions: {
     body: { instructions: "Speak in marked words, and in no others." },
-    ...{ name: NEVER, sent: /marked words/, shown: readMore },
+    name: NEVER,
+    sent: /marked words/,
+    shown: readMore,
   },
   prompt: {
     body: { input: undefined as never, prompt: { id: "greet", variables: { who: "Zoë" } } },
-    ...{ name: /prompt/, sent: /Marked Zoë/, shown: readMore },
+    name: /prompt/,
+    sent: /Marked Zoë/,
+    shown: readMore,
   },
   "text.format (json_object)": {
     body: { input: "Convert to JSON: zebra: 1", text: { format: { type: "json_object" } } },
@@ -86,11 +101,14 @@ const words: Readonly<Record<string, Probe>> = {
       text: { format: { type: "json_schema", name: "out", schema: SCHEMA, strict: true } },
     },
     answer: () => reply.text('{"zebra":1}'),
-    ...{ name: /text\.format/, sent: /properties\\?":\{\\?"zebra/ },
+    name: /text\.format/,
+    sent: /properties\\?":\{\\?"zebra/,
     shown: byItself(({ output_text }) => isJson(output_text)),
   },
   "text.verbosity": {
-    ...{ body: { text: { verbosity: "low" } }, name: /text\.verbosity/, sent: /verbosity/ },
+    body: { text: { verbosity: "low" } },
+    name: /text\.verbosity/,
+    sent: /verbosity/,
   },
   "reasoning.effort": {
     body: { reasoning: { effort: "high" } },
@@ -117,14 +135,16 @@ function isJson(text: string): boolean {
 const calls: Readonly<Record<string, Probe>> = {
   "tool_choice (none)": {
     body: { tools: [tool("alpha")], tool_choice: "none" },
-    ...{ name: /tool_choice/, sent: /"none"/i },
-    // Where a vendor has no word for it, the tools are not offered.
+    name: /tool_choice/,
+    sent: /"none"/i,
+    // If a vendor does not support it, the tools are not offered.
     shown: (response, world) => count(response, "function_call") === 0 && !sees(world, "alpha"),
   },
   "tool_choice (required)": {
     body: { tools: [tool("alpha")], tool_choice: "required" },
     answer: () => reply.calls([{ name: "alpha", arguments: {} }]),
-    ...{ name: /tool_choice/, sent: /"(required|any)"/i },
+    name: /tool_choice/,
+    sent: /"(required|any)"/i,
     shown: byItself((response) => count(response, "function_call") > 0),
   },
   "tool_choice (a function)": {
@@ -132,7 +152,7 @@ const calls: Readonly<Record<string, Probe>> = {
     answer: () => reply.calls([{ name: "beta", arguments: {} }]),
     name: /tool_choice/,
     sent: /(tool_?choice|toolConfig|allowedFunctionNames).*beta/i,
-    // One that is forced to call something, and is offered this alone, is forced to call this.
+    // A model that must call something, and is offered only this tool, must call it.
     shown: ({ output }, world) =>
       world.upstream
         ? isForced(world) && sees(world, "beta") && !sees(world, "alpha")
@@ -171,7 +191,7 @@ const calls: Readonly<Record<string, Probe>> = {
       return reply.calls([call, call, call]);
     },
     name: /max_tool_calls/,
-    // A scripted model asks for three; the embedded one for none.
+    // A scripted model makes three calls; the embedded one makes none.
     shown: (response, { upstream }) => count(response, "mcp_call") === (upstream ? 1 : 0),
   },
 };
@@ -180,7 +200,7 @@ function isForced({ upstream }: World): boolean {
   return upstream?.requests.at(-1)?.text.includes('"tool_choice":"REQUIRED"') ?? false;
 }
 
-/** Whether the model was last offered a tool of this name. */
+/** True if the model was last offered a tool of this name. */
 function sees({ upstream }: World, name: string): boolean {
   return upstream?.requests.at(-1)?.text.includes(`"${name}"`) ?? false;
 }
@@ -188,18 +208,22 @@ function sees({ upstream }: World, name: string): boolean {
 const state: Readonly<Record<string, Probe>> = {
   "store (true)": { body: { store: true }, name: /store/, shown: kept },
   "store (false)": {
-    ...{ body: { store: false }, name: /store/ },
+    body: { store: false },
+    name: /store/,
     shown: async (response, world) => !(await kept(response, world)),
   },
   background: {
-    ...{ body: { background: true }, name: /background/ },
+    body: { background: true },
+    name: /background/,
     shown: async (response, world) => response.background === true && (await kept(response, world)),
   },
   previous_response_id: {
     body: async ({ server }) => ({
       previous_response_id: (await server.create({ input: "Marked words before." })).id,
     }),
-    ...{ name: /previous_response_id/, sent: /Marked words before/, shown: readMore },
+    name: /previous_response_id/,
+    sent: /Marked words before/,
+    shown: readMore,
   },
   conversation: {
     body: async ({ server }) => {
@@ -207,7 +231,9 @@ const state: Readonly<Record<string, Probe>> = {
       const { body } = await server.ask("POST", "/v1/conversations", { items });
       return { conversation: (body as { id: string }).id };
     },
-    ...{ name: /conversation/, sent: /Marked words kept/, shown: readMore },
+    name: /conversation/,
+    sent: /Marked words kept/,
+    shown: readMore,
   },
   truncation: {
     body: {
@@ -219,7 +245,7 @@ const state: Readonly<Record<string, Probe>> = {
       truncation: "auto",
     },
     name: /truncation/,
-    // What does not fit the window is not sent. The embedded model has no window.
+    // Input that does not fit the window is not sent. The embedded model has no window.
     shown: (_, { upstream }) =>
       upstream ? !upstream.requests.at(-1)?.text.includes("old words") : "none",
   },
@@ -237,7 +263,8 @@ const state: Readonly<Record<string, Probe>> = {
   },
   metadata: {
     body: { metadata: { mark: "zebra" } },
-    ...{ name: /^\bmetadata/, shown: ({ metadata }) => metadata["mark"] === "zebra" },
+    name: /^\bmetadata/,
+    shown: ({ metadata }) => metadata["mark"] === "zebra",
   },
   stream: {
     body: { stream: false },
@@ -255,7 +282,8 @@ const state: Readonly<Record<string, Probe>> = {
   },
   multi_agent: {
     body: { multi_agent: { enabled: true } },
-    ...{ name: /multi_agent/, bridged: /spawn_agent/ },
+    name: /multi_agent/,
+    bridged: /spawn_agent/,
     shown: ({ usage }, { upstream }) =>
       upstream === undefined && (usage?.input_tokens ?? 0) > 20 ? "bridged" : false,
   },
@@ -264,36 +292,47 @@ const state: Readonly<Record<string, Probe>> = {
 const service: Readonly<Record<string, Probe>> = {
   service_tier: {
     body: { service_tier: "flex" },
-    ...{ name: /service_tier/, sent: /service_?tier|performanceConfig/i },
+    name: /service_tier/,
+    sent: /service_?tier|performanceConfig/i,
   },
   user: { body: { user: "user-zebra" }, name: /user/, sent: /user-zebra/ },
   safety_identifier: {
-    ...{ body: { safety_identifier: "safe-zebra" }, name: /safety_identifier/, sent: /safe-zebra/ },
+    body: { safety_identifier: "safe-zebra" },
+    name: /safety_identifier/,
+    sent: /safe-zebra/,
   },
   prompt_cache_key: {
-    ...{ body: { prompt_cache_key: "key-zebra" }, name: /prompt_cache_key/, sent: /key-zebra/ },
+    body: { prompt_cache_key: "key-zebra" },
+    name: /prompt_cache_key/,
+    sent: /key-zebra/,
   },
   prompt_cache_retention: {
-    // Some keep nothing of a request that has nothing before its question.
+    // Some cache nothing for a request without anything before its question.
     body: { prompt_cache_retention: "24h", instructions: "Answer in English." },
-    ...{ name: /prompt_cache_retention/, sent: /24h|"ttl":"1h"/ },
+    name: /prompt_cache_retention/,
+    sent: /24h|"ttl":"1h"/,
   },
   prompt_cache_options: {
     body: { prompt_cache_options: { mode: "explicit", ttl: "30m" } },
-    ...{ name: /prompt_cache_options/, sent: /prompt_cache_options/ },
+    name: /prompt_cache_options/,
+    sent: /prompt_cache_options/,
   },
   moderation: {
     body: { moderation: { model: "omni-moderation-latest" } },
-    ...{ name: /moderation/, sent: /omni-moderation/ },
+    name: /moderation/,
+    sent: /omni-moderation/,
   },
   "top_k (not published)": {
-    ...{ body: { top_k: 417 }, name: /top_k/, sent: /\b417\b/ },
+    body: { top_k: 417 },
+    name: /top_k/,
+    sent: /\b417\b/,
     models: { bedrock: "claude" },
   },
   "seed (not published)": { body: { seed: 4712 }, name: /seed/, sent: /4712/ },
   "an unknown parameter": {
     body: { zebra_parameter: 1 },
-    ...{ name: /zebra_parameter/, sent: /zebra_parameter/ },
+    name: /zebra_parameter/,
+    sent: /zebra_parameter/,
   },
 };
 

@@ -1,4 +1,4 @@
-/** Every part of a message's content, in each of the ways it can be given. */
+/** Every part of a message's content, in each of its forms. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import { createPdf } from "../pdf.ts";
@@ -23,7 +23,7 @@ const answered = (...content: readonly JsonObject[]): JsonObject => ({
   ],
 });
 
-/** The embedded model says what it could not look at. */
+/** The embedded model reports what it could not read. */
 const seen = ({ output_text }: { readonly output_text: string }, { upstream }: World): boolean =>
   upstream === undefined && !output_text.includes("have not seen");
 
@@ -37,7 +37,7 @@ async function upload({ server }: World, name: string, content: Buffer): Promise
   return ((await answer.json()) as { id: string }).id;
 }
 
-/** The words themselves, or their bytes. */
+/** The text itself, or its bytes. */
 const SHOWN_TEXT = new RegExp(`${ARRIVED.source}|${bytes(TEXT).source}`);
 
 const NAME = /input_image|input_file|input_audio|input\[0\]/;
@@ -45,63 +45,92 @@ const NAME = /input_image|input_file|input_audio|input\[0\]/;
 export const PART_PROBES: Readonly<Record<string, Probe>> = {
   input_text: {
     body: asked({ type: "input_text", text: MARK }),
-    ...{ name: NAME, sent: ARRIVED, shown: isRead("yes") },
+    name: NAME,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   "input_image (data)": {
     body: asked({ type: "input_image", image_url: `data:image/png;base64,${PNG}` }),
-    ...{ name: NAME, sent: bytes(PNG), shown: seen },
+    name: NAME,
+    sent: bytes(PNG),
+    shown: seen,
   },
   "input_image (address)": {
     body: async ({ media }) => asked({ type: "input_image", image_url: `${media}/zebra.png` }),
-    ...{ name: NAME, sent: /\/zebra\.png/, bridged: bytes(PNG), shown: seen },
+    name: NAME,
+    sent: /\/zebra\.png/,
+    bridged: bytes(PNG),
+    shown: seen,
   },
   "input_image (file)": {
     body: async (world) => {
       const file_id = await upload(world, "a.png", Buffer.from(PNG, "base64"));
       return asked({ type: "input_image", file_id });
     },
-    ...{ name: NAME, sent: bytes(PNG), shown: seen },
+    name: NAME,
+    sent: bytes(PNG),
+    shown: seen,
   },
   "input_file (data, PDF)": {
     body: asked({
-      ...{ type: "input_file", filename: "a.pdf" },
+      type: "input_file",
+      filename: "a.pdf",
       file_data: `data:application/pdf;base64,${PDF}`,
     }),
-    ...{ name: NAME, sent: bytes(PDF), bridged: ARRIVED, shown: seen },
+    name: NAME,
+    sent: bytes(PDF),
+    bridged: ARRIVED,
+    shown: seen,
   },
   "input_file (data, text)": {
     body: asked({
-      ...{ type: "input_file", filename: "a.txt" },
+      type: "input_file",
+      filename: "a.txt",
       file_data: `data:text/plain;base64,${TEXT}`,
     }),
-    ...{ name: NAME, sent: bytes(TEXT), bridged: ARRIVED, shown: seen },
+    name: NAME,
+    sent: bytes(TEXT),
+    bridged: ARRIVED,
+    shown: seen,
   },
   "input_file (address)": {
     body: async ({ media }) => asked({ type: "input_file", file_url: `${media}/zebra.txt` }),
-    ...{ name: NAME, sent: /\/zebra\.txt/, bridged: SHOWN_TEXT, shown: seen },
+    name: NAME,
+    sent: /\/zebra\.txt/,
+    bridged: SHOWN_TEXT,
+    shown: seen,
   },
   "input_file (file)": {
     body: async (world) => {
       const file_id = await upload(world, "a.txt", Buffer.from(MARK));
       return asked({ type: "input_file", file_id });
     },
-    ...{ name: NAME, sent: bytes(TEXT), bridged: ARRIVED, shown: seen },
+    name: NAME,
+    sent: bytes(TEXT),
+    bridged: ARRIVED,
+    shown: seen,
   },
   input_audio: {
     body: asked({ type: "input_audio", input_audio: { data: WAV, format: "wav" } }),
-    ...{ name: NAME, sent: bytes(WAV), shown: seen },
+    name: NAME,
+    sent: bytes(WAV),
+    shown: seen,
   },
   output_text: {
     body: answered({ type: "output_text", text: MARK, annotations: [] }),
-    ...{ name: NAME, sent: ARRIVED, shown: isRead("yes") },
+    name: NAME,
+    sent: ARRIVED,
+    shown: isRead("yes"),
   },
   refusal: {
     body: answered({ type: "refusal", refusal: MARK }),
-    ...{ name: NAME, sent: ARRIVED, shown: seen },
+    name: NAME,
+    sent: ARRIVED,
+    shown: seen,
   },
 };
 
-/** What the addresses lead to. */
+/** The files at the addresses. */
 export const MEDIA: Readonly<Record<string, { readonly type: string; readonly body: Buffer }>> = {
   "/zebra.png": { type: "image/png", body: Buffer.from(PNG, "base64") },
   "/zebra.txt": { type: "text/plain", body: Buffer.from(MARK) },

@@ -1,6 +1,6 @@
 /**
- * One cell of the matrix, found out: a request goes through a whole server, and what reached the model
- * and what came back say what was done with the thing that it is about.
+ * Tests one cell of the matrix: a request goes through a whole server; what reached the model and what came
+ * back show how the tested feature was treated.
  */
 
 import assert from "node:assert/strict";
@@ -8,26 +8,26 @@ import { isJsonObject, type JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import type { Reply, Upstream } from "../../../src/testing/index.ts";
-import type { SocketServer } from "../../server/socket/socket-bench.ts";
+import type { SocketServer } from "../../server/socket/socket-fixture.ts";
 import { checkError, checkResponse } from "../check.ts";
 import type { Cell, Column } from "./cells.ts";
 
 export interface Probe {
-  /** The request; `input` is a greeting where it says none. */
+  /** The request; `input` is a greeting if it has none. */
   readonly body: JsonObject | ((world: World) => Promise<JsonObject>);
-  /** The model to ask where the usual one has nothing of the kind, by the column. */
+  /** The model to use, by the column, if the usual one does not have the feature. */
   readonly models?: Readonly<Partial<Record<Column, string>>>;
-  /** What names it where it was left out. */
+  /** The text that names it if it was left out. */
   readonly name: RegExp;
-  /** What the model says; a greeting unless told otherwise. */
+  /** The model's answer; a greeting by default. */
   readonly answer?: (request: ModelRequest) => Reply;
-  /** Found in what the model was sent, where it was sent as what it is. */
+  /** Found in the model's request, if it was sent unchanged. */
   readonly sent?: RegExp;
-  /** Found in what the model was sent, where it was sent as something else. */
+  /** Found in the model's request, if it was sent in another form. */
   readonly bridged?: RegExp;
-  /** Whether the server did it itself, or how it was done where nothing is sent. */
+  /** True if the server did it itself, or how it was done if nothing is sent. */
   readonly shown?: (response: EmittedResponse, world: World) => Shown | Promise<Shown>;
-  /** What it is called that nothing was seen of it; `unread` unless told otherwise. */
+  /** The result if nothing was seen of it; `unread` by default. */
   readonly otherwise?: Cell;
 }
 
@@ -37,13 +37,13 @@ export interface World {
   readonly column: Column;
   readonly server: SocketServer;
   readonly upstream: Upstream | undefined;
-  /** Where the files of `MEDIA` are fetched. */
+  /** The address of the files of `MEDIA`. */
   readonly media: string;
-  /** Sets what the model says from now on; a greeting where it is left out. */
+  /** Sets the model's answer from now on; a greeting if it is missing. */
   script(answer?: (request: ModelRequest) => Reply): void;
 }
 
-/** `unread`: nothing of it was seen anywhere, which the table must know of. */
+/** `unread`: nothing of it was seen anywhere, which the table must say. */
 export async function runProbe(probe: Probe, world: World): Promise<Cell> {
   const { server, upstream, column } = world;
   world.script();
@@ -69,14 +69,14 @@ export async function runProbe(probe: Probe, world: World): Promise<Cell> {
   return shown ? "yes" : (probe.otherwise ?? "unread");
 }
 
-/** One in the background is waited for: its stream ends when it does. */
+/** A background response is waited for: its stream ends when it does. */
 async function settle({ server }: World, response: EmittedResponse): Promise<EmittedResponse> {
   if (!response.background) return response;
   await server.ask("GET", `/v1/responses/${response.id}?stream=true`);
   return (await server.ask("GET", `/v1/responses/${response.id}`)).body as EmittedResponse;
 }
 
-/** A refusal names what it is about, and comes before anything is sent. */
+/** A refusal names its subject, and comes before anything is sent. */
 function refusalOf(answered: { status: number; body: unknown }, isUnsent: boolean): Cell {
   const text = JSON.stringify(answered.body);
   assert.equal(answered.status, 400, text);

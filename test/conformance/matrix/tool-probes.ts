@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import { tool } from "./parameter-probes.ts";
 import type { Probe, World } from "./probe.ts";
 
-/** Offered as itself to a vendor that knows it, and as a function to the others. */
+/** Offered unchanged to a vendor that supports it, and as a function to the others. */
 const offered = (given: JsonObject, functionName: string): Probe => {
   const type = String(given["type"]);
   return {
@@ -16,7 +16,7 @@ const offered = (given: JsonObject, functionName: string): Probe => {
   };
 };
 
-/** The embedded model counts the functions it is offered. */
+/** The embedded model counts the functions that it is offered. */
 function countsTools(
   { usage }: { readonly usage: { readonly input_tokens: number } | null },
   { upstream }: World,
@@ -24,26 +24,30 @@ function countsTools(
   return upstream === undefined && (usage?.input_tokens ?? 0) > 10 ? "bridged" : false;
 }
 
-/** The words that vendors have for a search of their own. */
+/** The vendors' own names for a search. */
 const SEARCHES = /"type":"web_search(_preview)?"|web_search_20250305|"googleSearch"/;
 
 export const TOOL_PROBES: Readonly<Record<string, Probe>> = {
   function: {
     body: { tools: [tool("zebra_tool")] },
-    ...{ name: /tools\[0\]/, sent: /zebra_tool/ },
+    name: /tools\[0\]/,
+    sent: /zebra_tool/,
     shown: (response, world) => countsTools(response, world) !== false,
   },
   custom: offered({ type: "custom", name: "zebra_custom" }, "zebra_custom"),
   "custom (grammar)": offered(
     {
-      ...{ type: "custom", name: "zebra_custom" },
+      type: "custom",
+      name: "zebra_custom",
       format: { type: "grammar", syntax: "regex", definition: "a+" },
     },
     "zebra_custom",
   ),
   namespace: offered(
     {
-      ...{ type: "namespace", name: "zebra", description: "Its tools." },
+      type: "namespace",
+      name: "zebra",
+      description: "Its tools.",
       tools: [tool("zebra_tool")],
     },
     "zebra",
@@ -88,8 +92,10 @@ export const TOOL_PROBES: Readonly<Record<string, Probe>> = {
   computer: offered({ type: "computer" }, "computer"),
   computer_use_preview: offered(
     {
-      ...{ type: "computer_use_preview", environment: "browser" },
-      ...{ display_width: 1024, display_height: 768 },
+      type: "computer_use_preview",
+      environment: "browser",
+      display_width: 1024,
+      display_height: 768,
     },
     "computer",
   ),

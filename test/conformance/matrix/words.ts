@@ -1,10 +1,10 @@
-/** Words that are found again wherever they arrive. */
+/** Words that are recognized wherever they arrive. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
 import type { Cell } from "./cells.ts";
 
-/** Long enough that a model which counts what it reads shows that it has read them. */
+/** Long enough that a model which counts its input shows that it has read them. */
 export const MARK = "zebra ".repeat(40).trim();
 
 export const ARRIVED = /zebra zebra/;
@@ -15,7 +15,7 @@ export function between(...items: readonly JsonObject[]): JsonObject {
   return { input: [user("Hello"), ...items, user("Go on.")] };
 }
 
-/** For the embedded model, which nothing is sent to: it counts what it was given to read. */
+/** For the embedded model, to which nothing is sent: it counts what it was given to read. */
 export function isRead(cell: Cell): (response: EmittedResponse) => Cell | boolean {
   return ({ usage }) => ((usage?.input_tokens ?? 0) >= 40 ? cell : false);
 }

@@ -1,4 +1,4 @@
-/** A server over one provider, with everything in it that a request can name. */
+/** A server over one provider, with everything that a request can name. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

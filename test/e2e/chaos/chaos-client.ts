@@ -1,6 +1,6 @@
 /**
- * A client behind the proxy that never gives up: what was not answered, it asks again, elsewhere. What it is told that
- * must not be told (an error that is not about the database being away) it notes.
+ * A client behind the proxy that never gives up: it repeats an unanswered request, elsewhere. It notes
+ * answers that it should not get (an error that is not about the unavailable database).
  */
 
 import { setTimeout } from "node:timers/promises";
@@ -13,15 +13,18 @@ export interface Answer {
 }
 
 export interface ChaosClient {
-  /** Undefined where the connection broke, or the server could not reach its database: it may have been done. */
+  /**
+   * Undefined if the connection broke, or the server could not reach its database: the request may have
+   * been executed.
+   */
   ask(method: string, path: string, body?: object, key?: string): Promise<Answer | undefined>;
-  /** Asks until it is answered; for what may be asked twice. */
+  /** Asks until it is answered, for requests that may be repeated. */
   askOn(method: string, path: string, body?: object, key?: string): Promise<Answer>;
-  /** Hears a stream until it ends or breaks, and adds each event that came whole. */
+  /** Reads a stream until it ends or breaks, and adds each complete event. */
   hear(path: string, heard: EmittedEvent[], body?: object): Promise<void>;
 }
 
-/** The database may be away for longer than a request waits for it. */
+/** The database may be unavailable for longer than a request waits for it. */
 const MAY_BE = [503, 429];
 const AGAIN_MS = 50;
 
@@ -69,7 +72,7 @@ export function createChaosClient(url: string, token: string, faults: string[]):
   };
 }
 
-/** What of a frame was cut off is not there. */
+/** An incomplete frame is dropped. */
 async function hearFrames(answer: Response, heard: EmittedEvent[]): Promise<void> {
   let rest = "";
   for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {

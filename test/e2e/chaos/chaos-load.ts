@@ -1,6 +1,7 @@
 /**
- * What clients ask for while machines die: stored responses plain and streamed, in the background, with tool calls,
- * in conversations, with subagents, and some that are cancelled. Each remembers what it was told.
+ * The requests of clients while machines die: stored responses plain and streamed, in the background, with
+ * tool calls, in conversations, with subagents, and some that are cancelled. Each client remembers its
+ * answers.
  */
 
 import { setTimeout } from "node:timers/promises";
@@ -8,24 +9,24 @@ import type { EmittedEvent, EmittedResponse } from "../../../src/protocol/emitte
 import { type ChaosClient, hasEnded, idOf, isOver } from "./chaos-client.ts";
 import { MCP_LABEL } from "./chaos-model.ts";
 
-/** A response that somebody was told the id of. */
+/** A response whose id a client knows. */
 export interface Told {
   readonly id: string;
   readonly label: string;
   readonly kind: Kind;
-  /** What was heard of it, over all connections; undefined where it was not followed. */
+  /** Its events over all connections; undefined if it was not followed. */
   readonly heard?: readonly EmittedEvent[] | undefined;
-  /** What it was told to be, where the client was told an ending. */
+  /** The response at its end, if the client got an ending. */
   readonly ended?: EmittedResponse | undefined;
 }
 
 export interface Load {
   readonly told: readonly Told[];
-  /** Conversations, with the labels of the responses that were told to be completed, in order. */
+  /** Conversations, with the labels of the responses that were reported as completed, in order. */
   readonly conversations: ReadonlyMap<string, readonly string[]>;
   /** How many jobs have ended. */
   readonly done: number;
-  /** Begins no more. Resolves when every client has heard the end of what it was told of. */
+  /** Begins no more jobs. Resolves when every client has got the end of its responses. */
   end(): Promise<void>;
 }
 
@@ -38,7 +39,7 @@ interface LoadParts {
 
 export type Kind = keyof typeof KINDS;
 
-/** What a job is done with. */
+/** The parts of a job. */
 interface Job extends LoadParts {
   readonly kind: Kind;
   readonly label: string;
@@ -48,7 +49,7 @@ interface Job extends LoadParts {
 
 const KINDS = { plain, stream, back, tools, conv, cancel, tree };
 
-/** As many clients ask at once. */
+/** How many clients work at once. */
 const AT_ONCE = 16;
 
 export function startLoad(parts: LoadParts): Load {
@@ -81,7 +82,7 @@ export function startLoad(parts: LoadParts): Load {
   };
 }
 
-/** Every second one is sent again until it is answered: that makes one response. */
+/** Every second request is repeated until it is answered: that makes one response. */
 async function plain({ client, label, tell }: Job): Promise<void> {
   const [ask, key] = isEven(label) ? [client.askOn, label] : [client.ask, undefined];
   const answer = await ask("POST", "/v1/responses", { input: label }, key);
@@ -110,7 +111,7 @@ async function tree(job: Job): Promise<void> {
   await listen(job, { input: job.label, background: true, tools: [OWN] });
 }
 
-/** Follows it over however many connections. */
+/** Follows it over any number of connections. */
 async function listen({ client, label, tell }: Job, body: object): Promise<void> {
   const heard: EmittedEvent[] = [];
   await client.hear("/v1/responses", heard, { ...body, stream: true });
@@ -152,7 +153,7 @@ async function cancel({ client, label, chance, tell }: Job): Promise<void> {
   tell({ id, label, ended: cancelled ?? (await poll(client, id)) });
 }
 
-/** Three responses, one after the other; the conversation has those that were told, in this order. */
+/** Three responses, one after the other. The conversation has those that were reported, in this order. */
 async function conv({ client, label, tell, conversations, faults }: Job): Promise<void> {
   const { status, body } = await client.askOn("POST", "/v1/conversations", {}, label);
   if (status !== 200) return void faults.push(`${label}: ${status} ${JSON.stringify(body)}`);

@@ -1,7 +1,7 @@
 /**
- * The world of the chaos test: a model that says slowly what the label of a job asks for, and an MCP server whose tool
- * changes things. Both count who asks, by job and step. Whoever asks a second time for a step that is in the journal
- * has repeated something that was finished.
+ * The outside world of the chaos test: a model that slowly writes what the label of a job asks for, and an
+ * MCP server whose tool changes data. Both count requests by job and step. A second request for a step that
+ * is in the journal means that finished work was repeated.
  */
 
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ import { type AnswerReply, reply } from "../../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../../src/testing/reply-events.ts";
 import { TEXT } from "../../runtime/small-mcp-server.ts";
 
-/** What a `tools` job has the MCP server do, by the step that does it. */
+/** The call to the MCP server in a `tools` job, by its step. */
 export const MARKS: Readonly<Record<string, string>> = {
   first: "tool:1.0",
   left: "tool:2.0",
@@ -30,22 +30,22 @@ export interface Asked {
   readonly label: string;
   /** The key of the step in the journal. */
   readonly step: string;
-  /** The machine that asks, where it is known. */
+  /** The machine that asks, if it is known. */
   readonly by?: string | undefined;
 }
 
 export interface Count {
   /** Called before the answer begins. */
   add(asked: Asked): Promise<void>;
-  /** How often each step was asked for: `LABEL STEP`. */
+  /** How often each step was requested: `LABEL STEP`. */
   readonly times: ReadonlyMap<string, number>;
-  /** Steps that were finished and asked for again. */
+  /** Steps that were finished and requested again. */
   readonly repeated: readonly string[];
 }
 
 /**
- * `findFinished` looks into the journal, and tells what it found there. Who asks for a step while it is looked for waits
- * for that: else the answer to the later one could be journaled by the time the earlier one is looked for.
+ * `findFinished` searches the journal, and reports what it found. A later request for the same step waits
+ * for the search: otherwise its answer could be in the journal before the earlier one is searched.
  */
 export function createCount(findFinished: (asked: Asked) => Promise<string | undefined>): Count {
   const times = new Map<string, number>();
@@ -89,7 +89,7 @@ export async function startChaosModel(chance: () => number, count: Count): Promi
   return upstream;
 }
 
-/** Each machine has its name as its key, so that it is known who asks. */
+/** Each machine has its name as its key, which shows who asks. */
 export const KEY_VARIABLE = "CHAOS_MODEL_KEY";
 
 function nameAsker({ requests }: Upstream, label: string): string | undefined {
@@ -100,13 +100,13 @@ function nameAsker({ requests }: Upstream, label: string): string | undefined {
 /** `plain-3`, `conv-4.1` (the second of a conversation), `tree-5/c0` (a subagent). */
 const LABEL = /\b[a-z]+-\d+(?:\.\d+|\/c\d)?/;
 
-/** Of the last thing that a user has said. */
+/** From the user's last message. */
 function labelOf({ items }: ModelRequest): string {
   const said = items.findLast((item) => item.type === "message" && item.role === "user");
   return LABEL.exec(JSON.stringify(said ?? ""))?.[0] ?? assert.fail(JSON.stringify(items));
 }
 
-/** By the results after the label. */
+/** From the results after the label. */
 function turnOf({ items }: ModelRequest, label: string): number {
   const from = items.findLastIndex((item) => item.type === "message" && item.role === "user");
   const results = items.slice(from).filter(({ type }) => type === "function_call_output").length;

@@ -18,21 +18,21 @@ export interface Cluster {
   readonly replicas: readonly Machine[];
   readonly workers: readonly Machine[];
   readonly machines: readonly Machine[];
-  /** Of the proxy. */
+  /** The URL of the proxy. */
   readonly url: string;
-  /** Of a key that pays. */
+  /** The token of a key that pays. */
   readonly token: string;
-  /** Asks the database, again and again while it is away. */
+  /** Queries the database, and retries while it is unavailable. */
   query(sql: string): Promise<Record<string, unknown>[]>;
 }
 
-/** Subagents run in whichever process has room; tools of clients may be on the loopback. */
+/** Subagents run in any process with free capacity; tools of clients may be on the loopback. */
 const SETTINGS = `
 agent: {subagent: {executor: anywhere}}
 server: {max_subagents: 10, max_background: 12}
 web_private_hosts: ["127.0.0.1"]
 `;
-/** More than all of them use: it is held and booked, and never refused. */
+/** More than all of them use: it is reserved and charged, and never refused. */
 const TOKENS = "100000000";
 
 export async function startCluster(
@@ -58,7 +58,10 @@ export async function startCluster(
     const args = isWorker ? ["worker", ...model] : serve;
     const up = isWorker ? /working/ : /listening at (http[^\s,]+)[\s,]/;
     const machine = await startMachine(place, {
-      ...{ name, args, up, onFault },
+      name,
+      args,
+      up,
+      onFault,
       env: { ...env, [KEY_VARIABLE]: name },
     });
     t.after(() => machine.end());
@@ -67,11 +70,16 @@ export async function startCluster(
   const replicas = await Promise.all(["replica-1", "replica-2", "replica-3"].map(start));
   const workers = await Promise.all(["worker-1", "worker-2"].map(start));
   const proxy = await startRoundRobin(() => replicas.flatMap(({ url }) => url ?? []));
-  // Hooks are called in the order in which they were given: the machines have ended by then.
+  // Hooks run in the order in which they were added: the machines have ended by then.
   t.after(() => proxy[Symbol.asyncDispose]());
   t.after(() => place[Symbol.asyncDispose]());
   return {
-    ...{ place, env, postgres, address, replicas, workers },
+    place,
+    env,
+    postgres,
+    address,
+    replicas,
+    workers,
     machines: [...replicas, ...workers],
     url: proxy.url,
     token: made.stdout.trim(),
@@ -84,7 +92,7 @@ export async function startCluster(
   };
 }
 
-/** What Postgres says of a question itself, and not of the way to it. */
+/** Passes errors of Postgres about the query itself, and not about the connection. */
 function refuseDefects(thrown: unknown): undefined {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   if (/^(42|22|23)/.test(code)) throw thrown;

@@ -1,4 +1,4 @@
-/** What is done to a cluster, by chance: each fault is one round. */
+/** The faults of a cluster, at random: each fault is one round. */
 
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
@@ -6,9 +6,9 @@ import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machines.ts";
 
 export interface Faults {
-  /** Does one of them; returns what it was. */
+  /** Causes one of them; returns its description. */
   next(): Promise<string>;
-  /** Ends what goes on: nobody stands still, and all are up. */
+  /** Ends what is still going on: no process is stopped, and all are up. */
   end(): Promise<void>;
   /** When the database was stopped and was up again, by the test's clock. */
   readonly outages: readonly { readonly fromMs: number; readonly toMs: number }[];
@@ -20,20 +20,20 @@ interface FaultParts {
   readonly cluster: Cluster;
   readonly chance: () => number;
   readonly outages: { fromMs: number; toMs: number }[];
-  /** Goes on beside the next rounds. */
+  /** Continues beside the next rounds. */
   later(work: Promise<unknown>): void;
 }
 
-/** How long a replica stands still: less than its lease, or more. */
+/** How long a replica is stopped: less than its lease, or more. */
 const SHORT_MS = 3000;
 const LONG_MS = 12_000;
-/** How long the database is away. */
+/** How long the database is unavailable. */
 const AWAY_MS = 2500;
 
-/** Those that come more often are named more often. */
+/** More frequent faults are listed more often. */
 const FAULTS: readonly Fault[] = [kill, kill, kill, freeze, freeze, crash, cutSome, cutAll];
 
-/** The first rounds have each of them once, however few there are. */
+/** The first rounds cause each of them once, however few rounds there are. */
 const FIRST: readonly Fault[] = [kill, freezeLong, crash, cutAll, kill, cutSome];
 
 export function createFaults(cluster: Cluster, chance: () => number): Faults {
@@ -66,12 +66,12 @@ async function freeze(parts: FaultParts): Promise<string> {
   return await freezeFor(parts, isLong ? LONG_MS : parts.chance() * SHORT_MS);
 }
 
-/** A replica: it has runs of its own. */
+/** A replica, because it has runs of its own. */
 async function freezeLong(parts: FaultParts): Promise<string> {
   return await freezeFor(parts, LONG_MS, parts.cluster.replicas);
 }
 
-/** One at a time: the others must be able to go on. Another one is killed where one stands still. */
+/** One at a time, because the others must be able to continue. Another one is killed while one is stopped. */
 async function freezeFor(
   parts: FaultParts,
   ms: number,
@@ -91,8 +91,17 @@ async function wakeLater(machine: Machine, ms: number): Promise<void> {
   machine.wake();
 }
 
-async function crash({ cluster, chance, outages }: FaultParts): Promise<string> {
-  const outage = { fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+/**
+ * A process waits for its record for half a minute, and what it could not write by then has failed. On a machine that
+ * takes long to start the database, one outage after the other would be a longer one: each is followed by twice its time.
+ */
+async function crash(parts: FaultParts): Promise<string> {
+  const { cluster, chance, outages } = parts;
+  const { fromMs = 0, toMs = 0 } = outages.at(-1) ?? {};
+  const nowMs = performance.now();
+  const quietMs = nowMs - toMs;
+  if (quietMs < 2 * (toMs - fromMs)) return await cutAll(parts);
+  const outage = { fromMs: nowMs, toMs: Number.POSITIVE_INFINITY };
   outages.push(outage);
   await cluster.postgres.crash();
   const ms = chance() * AWAY_MS;

@@ -1,6 +1,7 @@
 /**
- * Replicas and workers of the chaos test, each with a home of its own, as on machines of their own: they share a
- * Postgres, and the folder that they were started in. Each is started again when it ends, as a supervisor does it.
+ * Replicas and workers of the chaos test, each with a home of its own, like on separate machines: they
+ * share a Postgres, and the folder in which they were started. Each is restarted when it ends, like by a
+ * supervisor.
  */
 
 import assert from "node:assert/strict";
@@ -11,18 +12,18 @@ import type { Place, RunningCommand } from "../command.ts";
 
 export interface Machine {
   readonly name: string;
-  /** Of a replica that listens; undefined while it does not, and of a worker. */
+  /** The URL of a replica that listens; undefined while it does not, and for a worker. */
   readonly url: string | undefined;
   readonly isUp: boolean;
   /** `kill -9`; it is started again. Resolves when it is gone. */
   kill(): Promise<void>;
-  /** `SIGSTOP`: it stands still until `wake`. */
+  /** `SIGSTOP`: it is stopped until `wake`. */
   freeze(): void;
   wake(): void;
   readonly isFrozen: boolean;
   /** Resolves when it is up. */
   ready(): Promise<void>;
-  /** Ends it as an administrator does, for good. */
+  /** Ends it like an administrator, for good. */
   stop(): Promise<void>;
   /** Ends it at once, for good. */
   end(): Promise<void>;
@@ -32,15 +33,15 @@ export interface MachineSetup {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What it says when it is up. */
+  /** Its output when it is up. */
   readonly up: RegExp;
-  /** Told what must not happen: it ended by itself. */
+  /** Called if it ended by itself, which must not happen. */
   readonly onFault: (fault: string) => void;
 }
 
-/** What a process says that ends because the database is away, which it may. */
+/** The output of a process that ends because the database is unavailable, which it may. */
 const AWAY = /does not answer|is locked by another program/;
-/** A supervisor that waits: not to be at it all the time while the database is away. */
+/** A supervisor waits, so that it is not busy all the time while the database is unavailable. */
 const AGAIN_MS = 200;
 
 export async function startMachine(place: Place, setup: MachineSetup): Promise<Machine> {
@@ -83,7 +84,7 @@ class OneMachine implements Machine {
     return this.#isFrozen;
   }
 
-  /** Starts it again and again, until it is stopped. */
+  /** Restarts it until it is stopped. */
   async run(): Promise<void> {
     const { args, env, onFault } = this.#setup;
     while (!this.#isStopped) {
@@ -92,7 +93,8 @@ class OneMachine implements Machine {
       this.#command = command;
       this.#watch(command);
       const { code, signal, stderr } = await command.ended.catch((thrown: Error) => ({
-        ...{ code: null, signal: null },
+        code: null,
+        signal: null,
         stderr: thrown.message,
       }));
       this.#down();

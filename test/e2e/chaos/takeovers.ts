@@ -1,20 +1,19 @@
 /**
- * How long runs are without an owner that works, by the clock of the database: from the last beat of the owner that died
- * or stands still to the moment at which another one has the run.
+ * Measures how long runs have no working owner, by the clock of the database: from the last heartbeat of
+ * the owner that died or was stopped to the moment at which another one has the run.
  *
- * The database is asked all the time. Where it does not answer, or this process comes to ask it late, nobody else gets
- * on either: the database is stopped, or the machine has too much to do. That time does not count.
+ * The database is asked all the time. If it does not answer, or this process asks it late, no other process
+ * makes progress either: the database is stopped, or the machine is overloaded. That time does not count.
  */
 
 import { setTimeout } from "node:timers/promises";
-import { LEASE_MS } from "../../../src/store/ownership.ts";
 import type { Cluster } from "./cluster.ts";
 
 export interface Takeover {
   readonly run: string;
-  /** Since the last beat of its owner. */
+  /** Since the last heartbeat of its owner. */
   readonly ms: number;
-  /** How much of that the database or the machine stood still. */
+  /** How much of that time the database or the machine made no progress. */
   readonly stillMs: number;
 }
 
@@ -24,10 +23,10 @@ export interface TakeoverWatch {
 }
 
 const LOOK_MS = 50;
-/** What a look may take on a machine that has time. */
+/** The usual time between two queries on a machine that is not overloaded. */
 const USUAL_MS = 100;
 
-/** Of roots alone: a subagent is taken over by its parent, once that comes to it. */
+/** Roots only: its parent takes over a subagent, once it gets there. */
 const LOOK = `select r.id, r.owner, r.epoch, extract(epoch from clock_timestamp()) * 1000 as now_ms
   from offshoot.runs as r where r.status = 'running' and r.parent_id is null`;
 const BEATS = `select id, extract(epoch from beaten_at) * 1000 as beaten_ms from offshoot.workers`;
@@ -41,13 +40,16 @@ export function watchTakeovers(cluster: Pick<Cluster, "query">): TakeoverWatch {
   const seen: Takeover[] = [];
   const known = new Map<string, Known>();
   const beats = new Map<string, number>();
-  let looks: number[] = [];
+  /** When each look was answered. */
+  const looks: number[] = [];
   let isEnded = false;
   const look = async (): Promise<void> => {
     const runs = await cluster.query(LOOK);
     looks.push(performance.now());
     for (const row of runs) {
-      const [id, owner, epoch] = [String(row["id"]), toOwner(row["owner"]), Number(row["epoch"])];
+      const id = String(row["id"]);
+      const owner = toOwner(row["owner"]);
+      const epoch = Number(row["epoch"]);
       const before = known.get(id);
       known.set(id, { owner, epoch });
       const beaten = before?.owner ? beats.get(before.owner) : undefined;
@@ -60,9 +62,6 @@ export function watchTakeovers(cluster: Pick<Cluster, "query">): TakeoverWatch {
     for (const row of await cluster.query(BEATS)) {
       beats.set(String(row["id"]), Number(row["beaten_ms"]));
     }
-    // Longer than a takeover takes.
-    const fromMs = performance.now() - 4 * LEASE_MS;
-    looks = looks.filter((atMs) => atMs > fromMs);
   };
   const watching = (async () => {
     while (!isEnded) {
@@ -83,7 +82,7 @@ function toOwner(owner: unknown): string | null {
   return owner === null ? null : String(owner);
 }
 
-/** Of the last so many milliseconds, those in which the next look was overdue. */
+/** The part of the last milliseconds in which the next query was overdue. */
 function countStill(looks: readonly number[], ms: number): number {
   const fromMs = (looks.at(-1) ?? 0) - ms;
   let still = 0;

@@ -18,7 +18,7 @@ const schemaFormat = (json_schema: JsonObject): JsonObject => ({
 });
 const CLOSED = { type: "object", properties: {}, required: [], additionalProperties: false };
 
-/** A valid request with something changed; `undefined` takes a field away. */
+/** A valid request with a change; `undefined` removes a field. */
 function withChange(change: Record<string, unknown>): JsonObject {
   const body = { model: "m", messages: [USER], ...change };
   return JSON.parse(JSON.stringify(body));
@@ -68,7 +68,7 @@ describe("chat request checks", () => {
       { message: /does not match pattern/ },
     ],
     [
-      "tool parameters that are no object",
+      "tool parameters that are not an object",
       { tools: [tool({ name: "a", parameters: { type: "array" } })] },
       { message: /got 'type: "array"'/, code: "invalid_function_parameters" },
     ],
@@ -118,7 +118,7 @@ describe("chat request checks", () => {
       { message: /expected a string, got null/ },
     ],
     [
-      "arguments that are no text",
+      "arguments that are not text",
       {
         messages: [
           USER,
@@ -180,7 +180,7 @@ describe("chat request checks", () => {
       { message: /Invalid value: 'xml'/ },
     ],
     [
-      "JSON that nobody mentions",
+      "JSON that is not mentioned",
       { response_format: { type: "json_object" } },
       { message: /must contain the word 'json'/ },
     ],
@@ -277,7 +277,7 @@ describe("chat request checks", () => {
     ["usage in a stream", { stream: true, stream_options: { include_usage: true } }],
   ];
   for (const [name, change] of taken) {
-    it(`takes ${name}`, () =>
+    it(`accepts ${name}`, () =>
       assert.equal(firstOf(checkChatRequest(withChange(change))), undefined));
   }
 });

@@ -5,7 +5,8 @@ import { checkRouted } from "../../../src/testing/chat/chat-router.ts";
 import { firstOf } from "../../../src/testing/rejection.ts";
 
 const asked = (more: JsonObject): JsonObject => ({
-  ...{ model: "m", messages: [{ role: "user", content: "Hi" }] },
+  model: "m",
+  messages: [{ role: "user", content: "Hi" }],
   ...more,
 });
 const mark = { type: "ephemeral" };
@@ -20,7 +21,7 @@ const parts = (count: number): JsonObject => ({
   ],
 });
 
-describe("what the scripted OpenRouter takes", () => {
+describe("what the scripted OpenRouter accepts", () => {
   for (const fields of [
     { provider: { order: ["a"] }, models: ["a/b"], transforms: [], top_k: 5 },
     { reasoning: { effort: "none" } },

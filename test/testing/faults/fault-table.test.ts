@@ -24,7 +24,7 @@ const WIRES = [
   },
 ];
 
-/** What a client makes of the answer that takes nothing for whole unless it says so. */
+/** How a careful client reads the answer: only an answer that says it is whole counts as whole. */
 function readCarefully({ status, text, broken }: Answered, said: (text: string) => string) {
   const isWhole = status === 200 && !broken && /\[DONE\]|"response.completed"/.test(text);
   return isWhole ? said(text) : "error";
@@ -44,7 +44,7 @@ describe("FAULTS", () => {
     assert.deepEqual([...made].sort(), constructors.sort());
   });
 
-  // These two never end by themselves; `faults.test.ts` has them.
+  // These two never end by themselves; `faults.test.ts` tests them.
   const ending = FAULTS.filter(({ name }) => name !== "silence" && name !== "no answer");
   for (const { name, expect, create } of ending) {
     it(`${name}: a careful client gets ${expect === "error" ? "an error" : "the same answer"}`, async () => {

@@ -57,7 +57,7 @@ describe("byte faults", () => {
     assert.deepEqual(answer.bytes, whole.bytes.subarray(0, 200));
   });
 
-  it("leaves a body that is shorter alone", async () => {
+  it("leaves a shorter body unchanged", async () => {
     assert.deepEqual((await responses(kit.cutAfter(1e6))).bytes, whole.bytes);
   });
 
@@ -72,7 +72,7 @@ describe("byte faults", () => {
     assert.equal((await responses(kit.cr())).text, whole.text.replaceAll("\n", "\r"));
   });
 
-  it("bom comes first", async () => {
+  it("the fault `bom` comes before all other bytes", async () => {
     assert.equal((await responses(kit.bom())).text, `\ufeff${whole.text}`);
   });
 
@@ -94,19 +94,19 @@ describe("stream faults", () => {
     assert.equal(text.split(": keep-alive").length, whole.text.split("\n\n").length);
   });
 
-  it("noFinalBlankLine takes the last line's end away", async () => {
+  it("noFinalBlankLine removes the last line's end", async () => {
     assert.equal((await responses(kit.noFinalBlankLine())).text, whole.text.trimEnd());
     assert.ok((await chat(kit.noFinalBlankLine())).text.endsWith("data: [DONE]"));
   });
 
-  it("garbageLine puts a line that is no JSON in the middle", async () => {
+  it("garbageLine puts a line that is not JSON in the middle", async () => {
     const { text } = await responses(kit.garbageLine());
     assert.equal(text.replace('data: {"no JSON\n\n', ""), whole.text);
     const at = text.indexOf('data: {"no JSON');
     assert.ok(at > text.indexOf("output_text.delta") && at < text.indexOf("response.completed"));
   });
 
-  it("halfCharacter breaks off inside a character", async () => {
+  it("halfCharacter stops inside a character", async () => {
     const { bytes, broken } = await chat(kit.halfCharacter());
     assert.equal(broken, "ECONNRESET");
     assert.deepEqual([...bytes.subarray(-2)], [0xe2, 0x82]);
@@ -124,7 +124,7 @@ describe("stream faults", () => {
     assert.equal(chunks[0]?.at(-1), 0xc3);
   });
 
-  it("longLine makes one line that long and keeps the answer", async () => {
+  it("longLine makes one line of that length and keeps the answer", async () => {
     const bytes = 300_000;
     for (const [answer, said] of [
       [await chat(kit.longLine(bytes)), saidInChat],
@@ -271,7 +271,7 @@ describe("answer faults", () => {
     assert.deepEqual([answer.status, answer.broken], [0, "ECONNRESET"]);
   });
 
-  it("noAnswer takes the request and sends nothing", async () => {
+  it("noAnswer accepts the request and sends nothing", async () => {
     await using upstream = await startChatUpstream({ faults: kit.noAnswer() });
     const control = new AbortController();
     const answer = post(`${upstream.url}/chat/completions`, CHAT, { signal: control.signal });
@@ -300,7 +300,7 @@ describe("faults of an upstream", () => {
     assert.ok(text.startsWith("\ufeff: keep-alive\r\n\r\nevent: response.created\r\n"));
   });
 
-  it("leave a refused request alone", async () => {
+  it("do not change the refusal of a request", async () => {
     await using upstream = await startChatUpstream({ faults: kit.serverError() });
     const answer = await post(`${upstream.url}/chat/completions`, { ...CHAT, temperature: 9 });
     assert.equal(answer.status, 400);

@@ -63,7 +63,7 @@ describe("legacy request checks", () => {
       "tools[0].name",
     ],
     ["an unknown previous id", { previous_response_id: "resp_x" }, "previous_response_id"],
-    ["a result nobody asked for", { input: [result("c1")] }, "input[0].type"],
+    ["a result that was not asked for", { input: [result("c1")] }, "input[0].type"],
     [
       "an output in the other words",
       next({ type: "function_call_output", call_id: "c1", output: "" }, result("c2")),
@@ -78,7 +78,7 @@ describe("legacy request checks", () => {
     ],
     ["a result of another call", next(result("c1"), result("c3")), "input[1].tool_call_id"],
     [
-      "a result that is no text",
+      "a result that is not text",
       next({ ...result("c1"), content: {} }, result("c2")),
       "input[0].content",
     ],
@@ -108,6 +108,6 @@ describe("legacy request checks", () => {
     ["a field it does not know", { include: ["reasoning.encrypted_content"] }],
   ];
   for (const [name, change] of taken) {
-    it(`takes ${name}`, () => assert.equal(check(change), undefined));
+    it(`accepts ${name}`, () => assert.equal(check(change), undefined));
   }
 });

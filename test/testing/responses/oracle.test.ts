@@ -8,7 +8,7 @@ import { script } from "../../../src/testing/script.ts";
 import { checkPublished } from "../../conformance/check.ts";
 import { eventsIn, type Loose, post } from "../post.ts";
 
-/** Where the description and the real service differ, the upstream does as the service does. */
+/** If the description and the real service differ, the upstream does as the service does. */
 function withoutKnownDifferences(event: Loose): Loose {
   if (event.type === "error") return { ...event, ...event.error, type: "error" };
   if (event.response?.usage !== null) return event;

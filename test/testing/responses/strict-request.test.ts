@@ -42,7 +42,7 @@ const schemaFormat = (more: JsonObject): JsonObject => ({
 });
 const CLOSED = { type: "object", properties: {}, required: [], additionalProperties: false };
 
-/** One answer is kept: thinking, then a call that nobody has answered. */
+/** One answer is kept: thinking, then an unanswered call. */
 const memory = createResponseMemory();
 memory.keep("resp_kept", [{ type: "message", role: "user", content: "Hi" }], [
   thinking("rs_kept"),
@@ -168,7 +168,7 @@ describe("strict request checks", () => {
       { message: /'input\[1\]\.call_id'/ },
     ],
     [
-      "arguments that are no text",
+      "arguments that are not text",
       { input: [USER, call("c", { arguments: {} }), result("c")] },
       { message: /expected a string, but got an object/ },
     ],
@@ -229,7 +229,7 @@ describe("strict request checks", () => {
       { message: /'reasoning\.effort' is not supported/ },
     ],
     [
-      "thinking nobody kept",
+      "thinking that was not kept",
       { store: false, input: [USER, thinking("rs_x"), MESSAGE] },
       { message: /^Item with id 'rs_x' not found\. Items are not persisted/, status: 404 },
     ],
@@ -287,7 +287,7 @@ describe("strict request checks", () => {
       { message: /'type: "object"', got 'type: "string"'/, code: "invalid_json_schema" },
     ],
     [
-      "JSON that nobody mentions",
+      "JSON that is not mentioned",
       { text: { format: { type: "json_object" } } },
       { message: /must contain the word 'json'/, param: "input" },
     ],
@@ -340,6 +340,6 @@ describe("strict request checks", () => {
     ["a strict schema", { text: schemaFormat({ name: "a", strict: true, schema: CLOSED }) }],
   ];
   for (const [name, change] of taken) {
-    it(`takes ${name}`, () => assert.equal(check(change), undefined));
+    it(`accepts ${name}`, () => assert.equal(check(change), undefined));
   }
 });

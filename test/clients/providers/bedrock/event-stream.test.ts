@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { createEventStreamReader } from "../../../../src/providers/bedrock/event-stream.ts";
 import { encodeFrame } from "../../../../src/testing/bedrock/event-frames.ts";
 
-/** What the reader makes of the bytes, given in pieces of that size. */
+/** The events of these bytes, given in pieces of that size. */
 function read(bytes: Uint8Array, pieceBytes = bytes.length || 1): unknown[] {
   const events: unknown[] = [];
   const reader = createEventStreamReader((data) => events.push(JSON.parse(data)));
@@ -45,7 +45,7 @@ describe("an AWS event stream", () => {
     );
   });
 
-  it("does not wait for a length that cannot be", () => {
+  it("does not wait for an impossible length", () => {
     const huge = Buffer.from(FRAMES.subarray(0, 12));
     huge.writeUInt32BE(0xffffffff, 0);
     assert.throws(() => read(huge), /checksum of a frame's head/);
@@ -73,7 +73,7 @@ describe("an AWS event stream", () => {
     assert.deepEqual(read(error), [{ error: { code: "InternalError", message: "It broke" } }]);
   });
 
-  it("passes over headers of every other type", () => {
+  it("skips headers of every other type", () => {
     const frame = codec.encode({
       headers: {
         yes: { type: "boolean", value: true },
@@ -90,7 +90,7 @@ describe("an AWS event stream", () => {
     assert.deepEqual(read(frame), [{ messageStop: {} }]);
   });
 
-  it("is read by the vendor's own code as we write it", () => {
+  it("in our form is read by the vendor's own code", () => {
     const { headers, body } = codec.decode(encodeFrame("messageStop", '{"a":1}'));
     assert.equal(headers[":event-type"]?.value, "messageStop");
     assert.equal(headers[":message-type"]?.value, "event");

@@ -1,6 +1,6 @@
 /**
- * The body is what the vendor's own package would send. The compiler is the test: the package's type of
- * the request, with bytes as the base64 they are in JSON, must take every body that our type allows.
+ * The body is what the vendor's own package would send. The compiler is the test: the package's type of the
+ * request, with bytes as the base64 they are in JSON, must accept every body that our type allows.
  */
 
 import assert from "node:assert/strict";
@@ -10,10 +10,10 @@ import type { Json } from "../../../../src/base/json.ts";
 import type { ConverseBody } from "../../../../src/providers/bedrock/schema.ts";
 import { encode } from "../../../providers/bedrock/converse.ts";
 
-/** The package's word for any JSON. */
+/** The package's type for any JSON. */
 type Document = NonNullable<ConverseStreamRequest["additionalModelRequestFields"]>;
 
-/** A type of the package as it stands in JSON. */
+/** A type of the package in its JSON form. */
 type InJson<Given> = [Document] extends [Given]
   ? Json | Extract<Given, undefined>
   : Given extends Uint8Array

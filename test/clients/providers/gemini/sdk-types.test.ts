@@ -1,6 +1,6 @@
 /**
- * That every body we can write is one of Google's own package: checked by the compiler. `Written` turns
- * the package's types into those of JSON, where an enum is its words and a list may be read-only.
+ * Checks by the compiler that every body we can write is one of Google's own package. `Written` turns the
+ * package's types into those of JSON, where an enum is its words and a list may be read-only.
  */
 
 import assert from "node:assert/strict";
@@ -34,7 +34,7 @@ type Written<Value> = Value extends string
         ? { readonly [Name in keyof Value]: Written<Value[Name]> }
         : Value;
 
-/** The body on the wire: the package takes the top level apart into `contents` and `config`. */
+/** The body on the wire: the package divides the top level into `contents` and `config`. */
 interface Body {
   readonly contents: readonly Written<Content>[];
   readonly systemInstruction?: Written<Content>;

@@ -1,6 +1,6 @@
 /**
- * What we send to Ollama, held against the types of its own client. The compiler does the work: this
- * file does not build when one of the claims below is wrong.
+ * What we send to Ollama, checked against the types of its own client. The compiler does the work: this
+ * file does not compile if one of the claims below is wrong.
  */
 
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { toRequest } from "../../../../src/providers/ollama/encode.ts";
 import type { OllamaChunk, OllamaRequest } from "../../../../src/providers/ollama/schema.ts";
 import { request } from "../../../providers/provider-contract.ts";
 
-/** Our value as it is after a trip through JSON: without `undefined`, and nobody's to keep. */
+/** Our value after JSON: without `undefined`, and mutable. */
 type Sent<Value> = string extends keyof Value
   ? Value
   : Value extends readonly (infer Entry)[]
@@ -19,10 +19,10 @@ type Sent<Value> = string extends keyof Value
       ? { -readonly [Key in keyof Value]: Sent<Exclude<Value[Key], undefined>> }
       : Value;
 
-/** A type that is only there if `Ours` fits where `Expected` is wanted. */
+/** A type that exists only if `Ours` fits where `Expected` is wanted. */
 type Fits<Ours extends Expected, Expected> = [Ours, Expected];
 
-/** What the client documents of an answer is what the decoder looks for. */
+/** The fields of an answer that the client documents are those that the decoder reads. */
 type Read = Pick<
   ChatResponse,
   "model" | "done" | "done_reason" | "prompt_eval_count" | "eval_count"

@@ -166,12 +166,12 @@ describe("chat messages as items", () => {
     ["sound that another server keeps", [{ role: "assistant", audio: { id: "a" } }], []],
   ];
   for (const [name, messages, items] of cases) {
-    it(`say the same: ${name}`, () => assert.deepEqual(itemsOf(messages), items));
+    it(`have the same content: ${name}`, () => assert.deepEqual(itemsOf(messages), items));
   }
 
   const thought = { type: "reasoning_text", text: "Hm" };
   for (const field of ["reasoning_content", "reasoning"]) {
-    it(`keep an assistant's thinking before its words and calls: ${field}`, () => {
+    it(`keep an assistant's reasoning before its text and calls: ${field}`, () => {
       const message = { role: "assistant", content: "A", [field]: "Hm", tool_calls: [chatCall] };
       assert.deepEqual(itemsOf([message]), [
         { type: "reasoning", summary: [], content: [thought] },
@@ -181,7 +181,7 @@ describe("chat messages as items", () => {
     });
   }
 
-  it("take thinking once when it is said twice, and only as text", () => {
+  it("read reasoning once if it is sent twice, and only as text", () => {
     const twice = { role: "assistant", content: "A", reasoning_content: "Hm", reasoning: "Hm" };
     const other = { role: "assistant", content: "A", reasoning: { effort: "high" } };
     const said = { type: "message", role: "assistant", content: "A" };
@@ -192,7 +192,7 @@ describe("chat messages as items", () => {
     ]);
   });
 
-  it("take what other servers take", () => {
+  it("accept what other servers accept", () => {
     const parts = [
       { type: "image_url", image_url: "https://x.org/a.png" },
       { type: "input_text", text: "A" },

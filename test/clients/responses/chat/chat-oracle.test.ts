@@ -1,4 +1,4 @@
-/** Chat requests and answers, held against the published description of both APIs. */
+/** Chat requests and answers, checked against the published description of both APIs. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,8 +10,8 @@ import { ANSWERS, chunksOf, eventsOf, likelyEvents } from "../../../responses/ch
 import { lastResponse } from "../../../responses/fold/written-events.ts";
 
 /**
- * Where the description differs from what its own service sends: a fingerprint is null where there
- * is none. A custom call in a stream is not described at all.
+ * Where the description differs from what its own service sends: a fingerprint is null if there is none.
+ * Custom calls in a stream are not described at all.
  */
 function described<Sent extends { system_fingerprint: null }>(sent: Sent): object {
   const { system_fingerprint: _, ...rest } = sent;
@@ -123,7 +123,7 @@ describe("chat requests against the published description", () => {
     checkPublished("CreateResponse", toCreateResponse(body).request);
   });
 
-  it("lose nothing: what only vendors of chat know goes on to them", () => {
+  it("lose nothing: fields that only vendors of chat know are passed on to them", () => {
     const { request, ignored } = toCreateResponse(body);
     assert.deepEqual(ignored, []);
     for (const name of ["logit_bias", "prediction", "seed"]) assert.ok(name in request, name);

@@ -1,12 +1,12 @@
 /**
- * What we answer, held against OpenAI's own client: against its types by the compiler, and against
- * its stream reader by letting it read.
+ * Our answers with OpenAI's own client: checked against its types by the compiler, and read by its stream
+ * reader.
  */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { OpenAI } from "openai";
-import type { ChatChunk } from "../../../../src/responses/chat/chat-chunk.ts";
+import type { CompletionChunk } from "../../../../src/responses/chat/chat-chunk.ts";
 import {
   type ChatCompletion,
   toChatCompletion,
@@ -15,18 +15,18 @@ import { ANSWERS, eventsOf, framesOf } from "../../../responses/chat/chat-runs.t
 import { lastResponse, write } from "../../../responses/fold/written-events.ts";
 import { runFailure, runStart, turn } from "../../../responses/logged-run.ts";
 
-/** A type that is only there if `Ours` fits where `Expected` is wanted. */
+/** A type that exists only if `Ours` fits where `Expected` is wanted. */
 type Fits<Ours extends Expected, Expected> = [Ours, Expected];
 
 /**
- * Their type knows no fingerprint of null, which their service sends, and a tier less than their
- * Responses API has.
+ * Their type has no fingerprint of null, which their service sends, and a tier less than their Responses
+ * API.
  */
 type Sent<Answer> = Omit<Answer, "system_fingerprint" | "service_tier">;
 
 export type Claims = [
   Fits<Sent<ChatCompletion>, OpenAI.Chat.ChatCompletion>,
-  Fits<Sent<ChatChunk>, OpenAI.Chat.ChatCompletionChunk>,
+  Fits<Sent<CompletionChunk>, OpenAI.Chat.ChatCompletionChunk>,
 ];
 
 const params = { model: "m", messages: [{ role: "user" as const, content: "Hi" }] };
@@ -45,7 +45,7 @@ function clientOf(frames: readonly string[]): OpenAI {
 
 describe("OpenAI's client", () => {
   for (const [name, answer] of Object.entries(ANSWERS)) {
-    it(`puts the chunks together to the plain answer: ${name}`, async () => {
+    it(`joins the chunks to the plain answer: ${name}`, async () => {
       const events = eventsOf(answer);
       const stream = clientOf(framesOf(events, { includeUsage: true })).chat.completions.stream(
         params,
@@ -64,7 +64,7 @@ describe("OpenAI's client", () => {
     });
   }
 
-  it("throws what the stream says went wrong", async () => {
+  it("throws the error of a stream", async () => {
     const events = write(runStart(), ...turn(1), runFailure("It broke."));
     const stream = clientOf(framesOf(events)).chat.completions.stream(params);
     await assert.rejects(stream.finalChatCompletion(), /It broke\./);

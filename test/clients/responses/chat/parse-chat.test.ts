@@ -118,7 +118,7 @@ describe("a parameter of a chat request", () => {
     });
   }
 
-  it("passes when nobody knows it", () => {
+  it("is passed on if it is unknown", () => {
     assert.deepEqual(requestOf({ top_k: 4, chat_template_kwargs: { thinking: true } }), {
       ...asked,
       top_k: 4,
@@ -126,7 +126,7 @@ describe("a parameter of a chat request", () => {
     });
   });
 
-  it("passes under a name that objects have by birth", () => {
+  it("is passed on under a name that every object has", () => {
     const body = `{"messages": [{"role": "user", "content": "Hi"}], "__proto__": {"store": true}}`;
     const { request } = toCreateResponse(JSON.parse(body));
     assert.equal(Object.getPrototypeOf(request), Object.prototype);
@@ -134,14 +134,14 @@ describe("a parameter of a chat request", () => {
     assert.equal(request.store, false);
   });
 
-  it("keeps what else a client says of reasoning", () => {
+  it("keeps other fields about reasoning", () => {
     const given = { reasoning: { summary: "auto", effort: "low" }, reasoning_effort: "high" };
     assert.deepEqual(requestOf(given).reasoning, { summary: "auto", effort: "high" });
     assert.deepEqual(requestOf({ reasoning: { effort: "low" } }).reasoning, { effort: "low" });
   });
 });
 
-describe("what a chat request asks for in vain", () => {
+describe("the unsupported parameters of a chat request", () => {
   const cases: readonly [given: object, ignored: readonly string[]][] = [
     [
       { modalities: ["text", "audio"], audio: { voice: "ash", format: "mp3" } },
@@ -154,7 +154,7 @@ describe("what a chat request asks for in vain", () => {
     [{ top_k: 1 }, []],
   ];
   for (const [given, ignored] of cases) {
-    it(`is named and left out: ${JSON.stringify(given)}`, () => {
+    it(`are named and left out: ${JSON.stringify(given)}`, () => {
       const parsed = toCreateResponse({ messages: hi, ...given });
       assert.deepEqual(parsed.ignored, ignored);
       for (const name of ignored) {
@@ -163,9 +163,10 @@ describe("what a chat request asks for in vain", () => {
     });
   }
 
-  it("is not what some vendors of chat take: that goes on, and an empty wish does not", () => {
+  it("do not include what some vendors of chat accept, which is passed on, nor empty values", () => {
     const given = {
-      ...{ seed: 7, logit_bias: { "50256": -100 } },
+      seed: 7,
+      logit_bias: { "50256": -100 },
       prediction: { type: "content", content: "x" },
     };
     const { request, ignored } = toCreateResponse({ messages: hi, ...given });
@@ -175,7 +176,7 @@ describe("what a chat request asks for in vain", () => {
     assert.equal("logit_bias" in requestOf({ logit_bias: {} }), false);
   });
 
-  it("is named once for all messages", () => {
+  it("are named once for all messages", () => {
     const { ignored } = toCreateResponse({
       messages: [
         { role: "user", name: "ann", content: "Hi" },
@@ -187,7 +188,7 @@ describe("what a chat request asks for in vain", () => {
   });
 });
 
-describe("how a chat client wants to be answered", () => {
+describe("the form of answer that a chat client wants", () => {
   const functions = [{ name: "f" }];
   const tools = [{ type: "function", function: { name: "g" } }];
   const cases: readonly [given: object, includeUsage: boolean, calls: string][] = [

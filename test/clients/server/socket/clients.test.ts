@@ -8,13 +8,13 @@ import {
   createHeldModel,
   type SocketServer,
   startSocketServer,
-} from "../../../server/socket/socket-bench.ts";
+} from "../../../server/socket/socket-fixture.ts";
 
 function clientOf({ url }: SocketServer): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "key" });
 }
 
-/** The events of one turn, as the official client tells them. */
+/** The events of one turn, from the official client. */
 async function turn(
   socket: ResponsesWS,
   body: Omit<Parameters<ResponsesWS["send"]>[0] & { type: "response.create" }, "type">,
@@ -31,7 +31,7 @@ async function turn(
 }
 
 describe("the official client on a socket", () => {
-  it("holds a conversation of which nothing is stored, tools included", async (t) => {
+  it("holds a conversation that is not stored, with tools", async (t) => {
     const calls = reply.calls([{ name: "add", arguments: { a: 1 }, call_id: "call_1" }]);
     const server = await startSocketServer(t, script(calls, reply.text("Two.")));
     const socket = new ResponsesWS(clientOf(server));
@@ -46,7 +46,10 @@ describe("the official client on a socket", () => {
     assert.ok(call?.type === "function_call");
     const output = { type: "function_call_output" as const, call_id: call.call_id, output: "2" };
     const second = await turn(socket, {
-      ...{ model: "m", store: false, tools, input: [output] },
+      model: "m",
+      store: false,
+      tools,
+      input: [output],
       previous_response_id: done.response.id,
     });
     const end = second.at(-1);
@@ -54,7 +57,7 @@ describe("the official client on a socket", () => {
     assert.equal(end.response.output_text, "Two.");
   });
 
-  it("tells errors as the client knows them", async (t) => {
+  it("reports errors in the client's own form", async (t) => {
     const server = await startSocketServer(t, script());
     const socket = new ResponsesWS(clientOf(server));
     t.after(() => socket.close());
@@ -65,7 +68,7 @@ describe("the official client on a socket", () => {
     });
   });
 
-  it("steers a response", async (t) => {
+  it("the official client steers a response over a socket", async (t) => {
     const model = createHeldModel((text) => reply.text(`${text}!`));
     const server = await startSocketServer(t, model.engine);
     const socket = new ResponsesWS(clientOf(server));
@@ -73,7 +76,9 @@ describe("the official client on a socket", () => {
     socket.on("response.created", ({ response }) => {
       if (response.previous_response_id) return model.release("Go on");
       socket.send({
-        ...{ type: "response.steer", previous_response_id: response.id, input: "Go on" },
+        type: "response.steer",
+        previous_response_id: response.id,
+        input: "Go on",
       });
     });
     socket.on("response.steer.accepted", () => model.release("Begin"));

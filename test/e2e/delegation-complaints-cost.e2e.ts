@@ -19,7 +19,7 @@ import {
   spawning,
   toCalls,
 } from "../delegation/family.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 
 const READING = callingForEver("read", { path: "a.txt" });
 const FILES = { "a.txt": "hello", "secret.txt": "TOP" };
@@ -28,7 +28,7 @@ const PRICED = [
 ];
 
 describe("complaints about what delegation costs", () => {
-  it("1: a child has limits that nobody asked for, and keeps them", async (t) => {
+  it("1: a child has limits by default, and keeps them", async (t) => {
     const tree = await startTree(t, playing({ go: calling(spawning("a")), a: READING }), {
       files: FILES,
     });
@@ -101,7 +101,7 @@ describe("complaints about what delegation costs", () => {
     assert.equal(end?.tool_calls, 0);
   });
 
-  it("30: the tokens of children count in their parent's budget and are told as they end", async (t) => {
+  it("30: the tokens of children count in their parent's budget and are reported as they end", async (t) => {
     const tree = await startTree(t, playing({ go: calling(spawning("a"), spawning("b")) }));
     const { end, events } = await tree.run();
     const below = eventsOfType(events, "child_end").map(({ usage }) => usage.total_tokens);
@@ -150,7 +150,7 @@ describe("complaints about what children may do", () => {
     assert.ok(!tree.upstream.requests.some(({ text }) => text.includes("TOP")));
   });
 
-  it("21: what is to be asked about is refused at once in a child where nobody can be asked", async (t) => {
+  it("21: a call that needs approval is refused at once in a child if there is no user to ask", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -164,7 +164,7 @@ describe("complaints about what children may do", () => {
     assert.deepEqual([decision?.verdict, decision?.by], ["deny", "nobody"]);
   });
 
-  it("22: two children that ask at once get each its own answer", async (t) => {
+  it("22: two children that ask at once each get their own answer", async (t) => {
     const writing = (path: string) => calling(["write", { path, content: "x" }]);
     const tree = await startTree(
       t,

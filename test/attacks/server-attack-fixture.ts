@@ -1,4 +1,4 @@
-/** A whole server with keys, under attack: what was sent, what came back, and whether it is well. */
+/** A whole server with keys, under attack: the requests, the answers, and whether it stays healthy. */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -12,12 +12,12 @@ import {
   type Received,
   type Sent,
   startGuarded,
-} from "../server/guard/guard-bench.ts";
-import type { ServerSetup, TestServer } from "../server/server-bench.ts";
+} from "../server/guard/guard-fixture.ts";
+import type { ServerSetup, TestServer } from "../server/server-fixture.ts";
 
 export interface AttackedServer extends TestServer {
   readonly bench: GuardBench;
-  /** Of a key that may do everything but read metrics. */
+  /** The token of a key that may do everything except read metrics. */
   readonly token: string;
   /** Sends with the key, unless another is given. */
   readonly send: (asked: Sent) => Promise<Received>;
@@ -38,7 +38,9 @@ export async function startAttacked(
   const send = (asked: Sent): Promise<Received> => server.send({ token, ...asked });
   return {
     ...server,
-    ...{ bench, token, send },
+    bench,
+    token,
+    send,
     async isWell() {
       const { status, text } = await send({ body: { input: "Are you well?", store: false } });
       assert.equal(status, 200, text);
@@ -48,7 +50,7 @@ export async function startAttacked(
   };
 }
 
-/** What must come back; what is left out does not matter. */
+/** The expected answer; missing fields do not matter. */
 export interface Refusal {
   readonly status: number;
   readonly code?: string | undefined;
@@ -56,7 +58,7 @@ export interface Refusal {
   readonly message?: RegExp | undefined;
 }
 
-/** In the API's form, with the right status, and without a word of what is inside. */
+/** In the API's form, with the right status, and without any internal detail. */
 export function assertRefused(answer: Received, wanted: Refusal, name: string): void {
   const told = `${name}: ${answer.status} ${answer.text.slice(0, 300)}`;
   assert.equal(answer.status, wanted.status, told);
@@ -78,7 +80,7 @@ export function idOf({ status, text }: Received): string {
   return (JSON.parse(text) as { id: string }).id;
 }
 
-/** A form with a file, part by part, as it stands on the wire. */
+/** A form with a file, part by part, as bytes. */
 export function toForm(parts: readonly string[], boundary = "cut"): string {
   const lines = parts.map((part) => `--${boundary}\r\ncontent-disposition: form-data; ${part}\r\n`);
   return `${lines.join("")}--${boundary}--\r\n`;
@@ -100,14 +102,14 @@ export async function uploadFile(
   return idOf(await send({ path: "/v1/files", headers: FORM, body }));
 }
 
-/** Raw bytes, one a character, and all that comes back until the server ends the connection. */
+/** Sends raw bytes, one for each character, and returns everything until the server closes the connection. */
 export async function sayRaw(url: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   let answer = "";
   socket.setEncoding("utf8").on("data", (piece: string) => {
     answer += piece;
   });
-  // What the server no longer reads resets the connection; the answer was there before.
+  // If the server stops reading, the connection is reset; the answer came before.
   socket.on("error", () => {});
   socket.write(text, "latin1");
   await whenClosed(socket);

@@ -1,6 +1,6 @@
 /**
- * What the kill test of several workers is made of: a server whose processes are killed one by one or all
- * at once, and clients that remember what they were told: what was kept, and what was deleted.
+ * The parts of the kill test of several workers: a server whose processes are killed one by one or all at
+ * once, and clients that remember their answers: what was stored, and what was deleted.
  */
 
 import assert from "node:assert/strict";
@@ -10,16 +10,19 @@ import type { Place, RunningCommand } from "./command.ts";
 
 export type Chance = () => number;
 
-/** When a client takes its question for lost. Nothing depends on it: what was not answered is in doubt. */
+/**
+ * When a client gives up on its request. Nothing depends on it: the result of an unanswered request is
+ * unknown.
+ */
 const GIVE_UP_MS = 700;
 
-/** How many inputs are large, and how large: 2 MB are written in eight parts. */
+/** The share of large inputs, and their size: 2 MB are written in eight parts. */
 const LARGE = 0.5;
 const WORDS = 400_000;
 
 export interface WorkerServer {
   readonly url: string;
-  /** Starts it where it is down. Resolves when it listens. */
+  /** Starts it if it is down. Resolves when it listens. */
   start(): Promise<void>;
   /** `kill -9` of one worker. */
   killWorker(chance: Chance): Promise<void>;
@@ -27,7 +30,7 @@ export interface WorkerServer {
   killAll(): Promise<void>;
   /** Milliseconds since it was started. */
   readonly ageMs: number;
-  /** Ends it as an administrator does. */
+  /** Ends it like an administrator. */
   stop(): Promise<void>;
 }
 
@@ -82,7 +85,7 @@ export function createWorkerServer(place: Place, args: readonly string[]): Worke
   };
 }
 
-/** Every worker that listens tells its memory. */
+/** Every listening worker reports its memory. */
 async function untilListening(url: string, count: number): Promise<void> {
   const headers = { connection: "close" };
   const what = `${count} workers that listen`;
@@ -103,11 +106,11 @@ function tryKill(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** What one kind of thing came to, by what the server acknowledged. */
+/** The state of objects of one kind, by the server's answers. */
 export class Told {
-  /** Acknowledged, and not asked to be deleted. */
+  /** Acknowledged, and not requested to be deleted. */
   readonly kept = new Set<string>();
-  /** Asked to be deleted, without an answer. */
+  /** Requested to be deleted, without an answer. */
   readonly doubtful = new Set<string>();
   readonly deleted = new Set<string>();
 
@@ -129,16 +132,16 @@ export class Told {
 export interface Client {
   readonly files: Told;
   readonly responses: Told;
-  /** Responses whose time the test has ended. */
+  /** Responses whose lifetime the test has ended. */
   readonly expired: Set<string>;
-  /** Vector stores that come and go with what they hold. */
+  /** Vector stores that come and go with their contents. */
   readonly stores: Told;
-  /** In the store that stays, by the ids of their files. */
+  /** In the permanent store, by the ids of their files. */
   readonly indexed: Told;
   readonly store: string;
-  /** Does one thing that chance decides. Resolves when it was answered, or never will be. */
+  /** Does one random action. Resolves when it was answered, or never will be. */
   act(): Promise<void>;
-  /** Asks again for every deletion that was not answered. */
+  /** Repeats every deletion that was not answered. */
   settle(): Promise<void>;
   ask(method: string, path: string, body?: unknown): Promise<Asked | undefined>;
 }
@@ -149,8 +152,10 @@ interface Asked {
 }
 
 export async function createClient(server: WorkerServer, chance: Chance): Promise<Client> {
-  const [files, responses] = [new Told(), new Told()];
-  const [stores, indexed] = [new Told(), new Told()];
+  const files = new Told();
+  const responses = new Told();
+  const stores = new Told();
+  const indexed = new Told();
   const words = new Map<string, string>();
   let uploads = 0;
   let isSettling = false;
@@ -161,7 +166,7 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
       const answer = await fetch(`${server.url}${path}`, { headers, signal, ...init });
       return { status: answer.status, body: (await answer.json()) as Asked["body"] };
     };
-    // A worker that dies breaks off the answers that it is about to give.
+    // A dying worker breaks off its answers.
     if (isSettling) return await askAgain(once, `an answer to ${path}`);
     return await once(AbortSignal.timeout(GIVE_UP_MS)).catch(() => undefined);
   }
@@ -193,7 +198,7 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
   async function index(): Promise<void> {
     const file = files.pick(chance);
     if (file === undefined || indexed.kept.has(file) || indexed.doubtful.has(file)) return;
-    // One that was taken out may come back by this, also where nobody hears of it.
+    // A removed one may come back by this, even without an answer.
     indexed.deleted.delete(file);
     const answer = await ask("POST", `/v1/vector_stores/${store}/files`, { file_id: file });
     // Its file may be deleted at the same moment.
@@ -222,7 +227,7 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
     const id = told.pick(chance);
     const path = paths.get(told);
     if (id === undefined || !path) return;
-    // With the file goes its place in the store.
+    // Deleting a file removes its entry in the store.
     if (told === files && indexed.kept.has(id)) indexed.doubt(id);
     await remove(told, path, id);
   }
@@ -233,7 +238,13 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
     ...[files, responses, responses, stores, indexed].map((told) => () => removeOne(told)),
   ];
   return {
-    ...{ files, responses, stores, indexed, store, ask, expired: new Set<string>() },
+    files,
+    responses,
+    stores,
+    indexed,
+    store,
+    ask,
+    expired: new Set<string>(),
     act: async () => await acts[Math.floor(chance() * acts.length)]?.(),
     async settle() {
       isSettling = true;
@@ -243,7 +254,7 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
           assert.ok(told.deleted.has(id), `${path(id)} was not answered`);
         }
       }
-      // What a deleted file was found by is asked for in the test.
+      // The test searches for the words of deleted files.
       for (const file of files.kept) names.set(file, words.get(file) ?? "");
     },
   };

@@ -1,4 +1,4 @@
-/** What `subagent` answers, a test for each sentence of its output, and for each limitation. */
+/** The response of `subagent`, with a test for each sentence of its output, and for each limitation. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -14,7 +14,7 @@ import {
   refusal,
   saidIn,
   taskOf,
-} from "../delegation/seed-002-call.ts";
+} from "../delegation/delegate.ts";
 
 const KEYS = [
   "subagent_label",
@@ -27,7 +27,7 @@ const KEYS = [
 
 const READ = { name: "read", arguments: { path: "a.txt" } };
 
-/** A call that says how its child is to report: in a turn of its own. */
+/** A call with its own prompt for the report, which takes a turn of its own. */
 const REPORTING = { ...CALL, summary_prompt: "In short." };
 
 /** A child that reads until it is asked for its report. */
@@ -81,30 +81,30 @@ describe("the size of the output", () => {
     });
   const NOTICE = "\n[Output truncated]";
 
-  it("may be 4096 bytes by default, and is left alone then", async (t) => {
+  it("may be 4096 bytes by default, and is not truncated then", async (t) => {
     const { envelope } = await said(t, "x".repeat(4096));
     assert.equal(envelope.output, "x".repeat(4096));
   });
 
-  it("is cut above 4096 bytes, with the notice behind it", async (t) => {
+  it("is truncated above 4096 bytes, with the notice after it", async (t) => {
     const { envelope } = await said(t, "x".repeat(4097));
     assert.equal(envelope.output, `${"x".repeat(4096)}${NOTICE}`);
     assert.ok(!envelope.output.startsWith("x".repeat(4097)));
   });
 
-  it("is that of `output_max_size` where it is set", async (t) => {
+  it("is that of `output_max_size` if it is set", async (t) => {
     const { envelope } = await said(t, "x".repeat(8192), 8191);
     assert.equal(envelope.output, `${"x".repeat(8191)}${NOTICE}`);
     assert.equal((await said(t, "x".repeat(8192), 8192)).envelope.output.length, 8192);
   });
 
-  it("is counted in bytes, and cut on a character", async (t) => {
+  it("is counted in bytes, and truncated at the start of a character", async (t) => {
     const { envelope } = await said(t, `a${"\u{1f600}".repeat(300)}`, 1024);
     assert.equal(envelope.output, `a${"\u{1f600}".repeat(255)}${NOTICE}`);
     assert.ok(!envelope.output.includes("\ufffd"));
   });
 
-  it("does not make the answer less of a success, and the whole stays readable", async (t) => {
+  it("does not make the answer a failure, and the whole stays readable", async (t) => {
     const { envelope, tree, id } = await said(t, "x".repeat(5000));
     assert.deepEqual(
       [envelope.success, envelope.metadata["completion_status"]],
@@ -123,7 +123,7 @@ describe("the metadata", () => {
     for (const value of Object.values(envelope.metadata)) assert.equal(typeof value, "string");
   });
 
-  it("has all six keys, each of them a text, also for partial work, and what ended it", async (t) => {
+  it("has all six keys, each of them a text, also for partial work, and the cause of its end", async (t) => {
     const { envelope } = await runAway(t);
     assert.deepEqual(Object.keys(envelope.metadata), [...KEYS, "incomplete_reason"]);
     const { incomplete_reason } = envelope.metadata;
@@ -131,7 +131,7 @@ describe("the metadata", () => {
     for (const value of Object.values(envelope.metadata)) assert.equal(typeof value, "string");
   });
 
-  it("echoes the label", async (t) => {
+  it("the metadata repeats the label of the call", async (t) => {
     const label = "research_quantum_computing";
     const { envelope } = await delegate(t, { ...CALL, label });
     assert.equal(envelope.metadata["subagent_label"], label);

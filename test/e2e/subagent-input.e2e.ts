@@ -1,4 +1,4 @@
-/** The call of `subagent`, a test for each sentence of its fields. */
+/** The call of `subagent`, with a test for each sentence of its fields. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,9 +13,9 @@ import {
   saidIn,
   taskOf,
   toolsOf,
-} from "../delegation/seed-002-call.ts";
+} from "../delegation/delegate.ts";
 
-/** The tool as the parent's model is shown it. */
+/** The tool's definition as the parent's model gets it. */
 async function shown(t: Parameters<typeof delegate>[0]): Promise<JsonObject> {
   const { parent } = await delegate(t);
   const tool = parent[0]?.tools.find((one) => "name" in one && one.name === "subagent");
@@ -32,7 +32,7 @@ async function fieldOf(t: Parameters<typeof delegate>[0], name: string): Promise
 }
 
 describe("the definition of `subagent`", () => {
-  it("has that name", async (t) => {
+  it("the tool is named `subagent`", async (t) => {
     assert.equal((await shown(t))["name"], "subagent");
   });
 
@@ -111,13 +111,13 @@ describe("the field `label`", () => {
 describe("the field `task_prompt`", () => {
   const task_prompt = "  Research the latest PyTorch API changes in 2024\n";
 
-  it("is the child's first user message, word for word, and all it is told", async (t) => {
+  it("is the child's first user message, unchanged, and its whole prompt", async (t) => {
     const { asked } = await delegate(t, { ...CALL, task_prompt, summary_prompt: "In a line." });
     assert.deepEqual(saidIn(asked[0]), [task_prompt]);
     assert.equal(asked[0]?.items.length, 1);
   });
 
-  it("has the usual wish for a report as its last paragraph, where the call has none", async (t) => {
+  it("has the default request for a report as its last paragraph, if the call has none", async (t) => {
     const { asked } = await delegate(t, { ...CALL, task_prompt });
     const wish = "Summarize your findings concisely";
     assert.deepEqual(asked.map(saidIn), [[`${task_prompt}\n\n${wish}`]]);
@@ -125,7 +125,7 @@ describe("the field `task_prompt`", () => {
 });
 
 describe("the field `summary_prompt`", () => {
-  it("shapes the output: it is asked last, and its answer is what is returned", async (t) => {
+  it("shapes the output: it is the last prompt, and its answer is returned", async (t) => {
     const summary_prompt =
       "Provide a structured summary with: Key Findings, Implementation Details, Recommendations";
     const { asked, envelope } = await delegate(
@@ -153,7 +153,7 @@ describe("the field `summary_prompt`", () => {
   }
 });
 
-/** What comes with the tools of a child that may delegate and ask. */
+/** Tools that a child gets if it may delegate and ask. */
 const COMPANIONS = ["subagent", "subagents", "ask_parent"];
 
 describe("the field `allowed_tools`", () => {
@@ -165,7 +165,7 @@ describe("the field `allowed_tools`", () => {
     assert.deepEqual(eventsIn(events, "child_start")[0]?.effective["tools"], ["grep"]);
   });
 
-  it("holds when the child calls another of its parent's tools all the same", async (t) => {
+  it("is enforced even if the child calls another of its parent's tools", async (t) => {
     const { asked } = await delegate(
       t,
       { ...CALL, allowed_tools: ["grep"] },
@@ -206,7 +206,7 @@ describe("the field `allowed_tools`", () => {
     });
   }
 
-  it("never gives what the parent has not: a built-in tool too is unknown then", async (t) => {
+  it("never gives a tool that the parent lacks: a built-in tool too is unknown then", async (t) => {
     const { asked, envelope } = await delegate(
       t,
       { ...CALL, allowed_tools: ["edit"] },

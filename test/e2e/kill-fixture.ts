@@ -1,6 +1,6 @@
 /**
- * What the kill test is made of: a server that dies and comes back on the same record, a model that
- * writes slowly and calls the server's own tools, and clients that follow a response over all of it.
+ * The parts of the kill test: a server that dies and comes back on the same record, a model that writes
+ * slowly and calls the server's own tools, and clients that follow a response over all of it.
  */
 
 import assert from "node:assert/strict";
@@ -22,19 +22,19 @@ import { readEvents } from "./served.ts";
 
 type Chance = () => number;
 
-/** What each response has the server write down, in the order of its turns. */
+/** What the server writes down for each response, in the order of its turns. */
 export const WORDS = ["first", "left", "right"];
 const CALLS_FILE = "calls.txt";
-/** Asks for no call. */
+/** The prompt that leads to no call. */
 export const GO_ON = "Is that all?";
 
 export interface SlowModel extends AsyncDisposable {
   readonly upstream: Upstream;
-  /** `LABEL model:TURN` for each question, in order. */
+  /** `LABEL model:TURN` for each request, in order. */
   readonly asked: readonly string[];
 }
 
-/** Answers a label in three turns: one call, two calls, a sentence. Every piece takes its time. */
+/** Answers a label in three turns: one call, two calls, a sentence. Every piece takes some time. */
 export async function startSlowModel(chance: Chance): Promise<SlowModel> {
   const asked: string[] = [];
   const makeId = createCountingIds();
@@ -51,13 +51,13 @@ export async function startSlowModel(chance: Chance): Promise<SlowModel> {
   return { upstream, asked, [Symbol.asyncDispose]: upstream.close };
 }
 
-/** The last thing a user has said. */
+/** The user's last message. */
 function labelOf({ items }: ModelRequest): string {
   const said = items.findLast((item) => item.type === "message" && item.role === "user");
   return said?.type === "message" && typeof said.content === "string" ? said.content : "";
 }
 
-/** By the results behind the label: none, one, three. */
+/** From the number of results after the label: none, one, three. */
 function turnOf({ items }: ModelRequest): number {
   const from = items.findLastIndex((item) => item.type === "message" && item.role === "user");
   const results = items.slice(from).filter(({ type }) => type === "function_call_output");
@@ -89,13 +89,13 @@ export async function readCalls({ cwd }: Place): Promise<string[]> {
 }
 
 export interface MortalServer {
-  /** Where it is now; while it is down, where it will be. */
+  /** Its present URL; while it is down, its next one. */
   url(): Promise<string>;
   /** Starts a process on the same record. Resolves when it listens, or has died. */
   start(): Promise<void>;
-  /** Resolves when the process has ended, whoever ended it. */
+  /** Resolves when the process has ended for any reason. */
   ended(): Promise<void>;
-  /** `kill -9`. Resolves when it is gone; rejects when it had ended by itself. */
+  /** `kill -9`. Resolves when it is gone; rejects if it had ended by itself. */
   kill(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export function createMortalServer(place: Place, { upstream }: SlowModel): Morta
   let isKilled = false;
   let found: ((url: string) => void) | undefined;
   let url: Promise<string>;
-  /** Whoever waits already goes on waiting for the same. */
+  /** Earlier callers continue to wait for the same promise. */
   const forget = (): void => {
     if (found) return;
     url = new Promise((resolve) => {
@@ -125,7 +125,7 @@ export function createMortalServer(place: Place, { upstream }: SlowModel): Morta
         child.stderr?.on("data", (piece: string) => {
           said += piece;
           const at = /listening at (http[^\s,]+)[\s,]/.exec(said)?.[1];
-          // What a killed one said before may be read after: nobody listens there any more.
+          // Output of a killed process may be read later: it does not listen any more.
           if (at === undefined || isKilled) return;
           found?.(at);
           found = undefined;
@@ -145,7 +145,7 @@ export function createMortalServer(place: Place, { upstream }: SlowModel): Morta
   };
 }
 
-/** What one client has heard of one response, over all its connections. */
+/** What one client has received about one response, over all its connections. */
 export interface Heard {
   readonly label: string;
   readonly id: string;
@@ -155,11 +155,11 @@ export interface Heard {
 
 interface Listening {
   readonly streams: boolean;
-  /** Called whenever something was heard. */
+  /** Called whenever events arrive. */
   onHeard(events: number): void;
 }
 
-/** Asks in the background, and goes on listening where it was cut. Undefined where it was never told an id. */
+/** Asks in the background, and continues to listen after an interruption. Undefined if it never got an id. */
 export async function hearOut(
   server: MortalServer,
   label: string,
@@ -187,7 +187,7 @@ type Add = (events: readonly EmittedEvent[]) => void;
 
 const TOOLS = { type: "mcp", server_label: "offshoot", require_approval: "never" };
 
-/** The id, where one was told before the server died. */
+/** The id, if one arrived before the server died. */
 async function begin(url: string, body: string, add: Add): Promise<string | undefined> {
   if (body.includes('"stream":true')) return await hear(url, { method: "POST", body }, add);
   const answer = await fetch(url, { method: "POST", body }).catch(() => undefined);
@@ -196,7 +196,7 @@ async function begin(url: string, body: string, add: Add): Promise<string | unde
   return made?.id;
 }
 
-/** Adds whole frames until the stream ends or is cut; what of a frame was cut off is not there. */
+/** Adds whole frames until the stream ends or is cut; an incomplete frame is dropped. */
 async function hear(url: string, init: RequestInit, add: Add): Promise<string | undefined> {
   let first: EmittedEvent | undefined;
   let rest = "";

@@ -1,11 +1,11 @@
-/** The built server over a model that says what a test wants, for clients that know nothing of it. */
+/** The built server over a scripted model, for unmodified clients. */
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import { type Script, type ScriptEngine, startChatUpstream } from "../../../src/testing/index.ts";
 import { type Served, serve } from "../../e2e/served.ts";
 import { PATIENCE_MS } from "../../patience.ts";
 
-/** The key that every client shows. */
+/** The key of every client. */
 export const KEY = "clients-own-key";
 
 /** For clients that would wait for ever. */
@@ -13,13 +13,13 @@ export const TIMEOUT = { timeout: PATIENCE_MS } as const;
 
 export interface ClientBench extends AsyncDisposable {
   readonly served: Served;
-  /** What clients call the base URL: it ends in `/v1`. */
+  /** The base URL of clients, which ends in `/v1`. */
   readonly baseURL: string;
-  /** What the model was asked, oldest first. */
+  /** The requests to the model, oldest first. */
   readonly asked: readonly ChatBody[];
 }
 
-/** A chat request, as far as the tests look at it. */
+/** The part of a chat request that the tests read. */
 export interface ChatBody {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly { readonly function: ChatFunction }[];

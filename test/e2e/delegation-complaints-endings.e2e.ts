@@ -18,14 +18,14 @@ import {
   spawning,
   toCalls,
 } from "../delegation/family.ts";
-import { startTree } from "../delegation/tree-bench.ts";
+import { startTree } from "../delegation/tree-fixture.ts";
 import { untilTrue } from "../patience.ts";
 
 const READING = callingForEver("read", { path: "a.txt" });
 const FILES = { "a.txt": "hello", "secret.txt": "TOP" };
 
 describe("complaints about what children answer", () => {
-  it("8: an answer that a limit cut is incomplete, however finished it sounds", async (t) => {
+  it("8: an answer that a limit truncated is incomplete, however finished it sounds", async (t) => {
     const tree = await startTree(
       t,
       playing({ go: calling(spawning("a")), a: () => reply.length("All done, success.") }),
@@ -51,7 +51,7 @@ describe("complaints about what children answer", () => {
     assert.equal(eventsOfType(events, "child_end")[0]?.ending, "max_turns");
   });
 
-  it("10: what a child invents in place of a grandchild that failed stands beside the failure", async (t) => {
+  it("10: what a child invents in place of a grandchild that failed is shown beside the failure", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -83,7 +83,7 @@ describe("complaints about what children answer", () => {
     assert.deepEqual([a?.output, a?.metadata["completion_status"]], [claim, "incomplete"]);
   });
 
-  it("12: a child that was cut off gives what it had said, and its record is kept", async (t) => {
+  it("12: a child that was interrupted returns its text so far, and its record is kept", async (t) => {
     const clock = createManualClock();
     const tree = await startTree(
       t,
@@ -95,7 +95,8 @@ describe("complaints about what children answer", () => {
       { clock, delegation: { childTimeoutMs: 2000 } },
     );
     const run = await begin(tree, ["subagent"]);
-    const [cut, long] = [`${run.id}/a-1.0`, `${run.id}/long-1.1`];
+    const cut = `${run.id}/a-1.0`;
+    const long = `${run.id}/long-1.1`;
     const { engine } = tree.runtime;
     await untilTrue(async () => (await engine.status(cut)) !== undefined, "the first child");
     let said = "";
@@ -114,7 +115,7 @@ describe("complaints about what children answer", () => {
     assert.equal(end?.output_text.length, 5000);
   });
 
-  it("26: a child's question reaches its parent as its answer, and nobody waits", async (t) => {
+  it("26: a child's question reaches its parent as its answer, and no run waits", async (t) => {
     const question = "Which of the two folders?";
     const tree = await startTree(
       t,
@@ -123,7 +124,7 @@ describe("complaints about what children answer", () => {
     assert.equal(envelopesIn((await tree.run()).events)["a"]?.output, question);
   });
 
-  it("29: a document that does not fit is no answer, after two repairs and no more", async (t) => {
+  it("29: a document that does not fit is not an answer, after at most two repairs", async (t) => {
     const outputSchema = {
       type: "object",
       properties: { count: { type: "integer" } },
@@ -156,7 +157,10 @@ describe("complaints about children that do not end", () => {
           { tasks },
         ]),
         outer: calling(spawning("b", { max_turns: 2 })),
-        ...{ a: READING, b: READING, c: READING, d: READING },
+        a: READING,
+        b: READING,
+        c: READING,
+        d: READING,
       }),
       { files: FILES },
     );
@@ -165,7 +169,7 @@ describe("complaints about children that do not end", () => {
     assert.deepEqual(asked, [3, 2, 2, 2]);
   });
 
-  it("15: a tool that hangs and hears nothing does not hold the parent", async (t) => {
+  it("15: a tool that hangs and ignores its signal does not block the parent", async (t) => {
     const tree = await startTree(
       t,
       playing({
@@ -283,7 +287,7 @@ describe("complaints about children that do not end", () => {
     }
   });
 
-  it("27: a child is written down before its first prompt is sent", async (t) => {
+  it("27: a child is recorded before its first prompt is sent", async (t) => {
     const asked = createGate();
     const tree = await startTree(
       t,

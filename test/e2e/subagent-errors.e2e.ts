@@ -1,10 +1,10 @@
-/** What `subagent` answers when it fails: the shape, and every message of the contract. */
+/** The error response of `subagent`: its form, and every message of the contract. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import { reply } from "../../src/testing/index.ts";
-import { CALL, call, delegate, eventsIn, outputsIn, refusal } from "../delegation/seed-002-call.ts";
+import { CALL, call, delegate, eventsIn, outputsIn, refusal } from "../delegation/delegate.ts";
 
 describe("the error response", () => {
   const broken = { child: () => refusal("The model is on fire.") };
@@ -14,12 +14,12 @@ describe("the error response", () => {
     assert.deepEqual(Object.keys(JSON.parse(told)), ["success", "output", "error", "metadata"]);
   });
 
-  it("says `success: false`", async (t) => {
+  it("the error response has `success: false`", async (t) => {
     const { envelope } = await delegate(t, CALL, broken);
     assert.equal(envelope.success, false);
   });
 
-  it("has an empty output where the child had said nothing", async (t) => {
+  it("has an empty output if the child had no text", async (t) => {
     const { envelope } = await delegate(t, CALL, broken);
     assert.equal(envelope.output, "");
   });
@@ -29,12 +29,12 @@ describe("the error response", () => {
     assert.match(envelope.error ?? "", /^Subagent execution failed: .*The model is on fire\./);
   });
 
-  it("has the label and the depth as metadata, and no figures", async (t) => {
+  it("has the label and the depth as metadata, and no numbers", async (t) => {
     const { envelope } = await delegate(t, CALL, broken);
     assert.deepEqual(envelope.metadata, { subagent_label: "research", recursion_depth: "1" });
   });
 
-  it("is marked as a failure in the record, and the parent's run goes on", async (t) => {
+  it("is marked as a failure in the record, and the parent's run continues", async (t) => {
     const { events, end } = await delegate(t, CALL, broken);
     assert.equal(eventsIn(events, "child_end")[0]?.ending, "failed");
     assert.equal(end.ending, "completed");
@@ -96,7 +96,7 @@ const MESSAGES: readonly [heading: string, cause: string, input: Json, error: st
 
 describe("a common error message", () => {
   for (const [heading, cause, input, error] of MESSAGES) {
-    it(`"${heading}" (${cause}) is answered literally, and nothing is started`, async (t) => {
+    it(`"${heading}" (${cause}) is returned literally, and nothing is started`, async (t) => {
       const { envelope, asked, events, observed } = await delegate(t, input);
       const label = (input as { label?: string }).label ?? "";
       const metadata = { subagent_label: label, recursion_depth: "1" };
@@ -106,7 +106,7 @@ describe("a common error message", () => {
     });
   }
 
-  it("`allowed_tools` of the parent's own tools brings none of them", async (t) => {
+  it("`allowed_tools` cannot name tools of the parent that it must not pass on", async (t) => {
     const { envelope } = await delegate(t, { ...CALL, allowed_tools: ["read"] });
     assert.equal(envelope.error, null);
   });
