@@ -1,7 +1,7 @@
 /**
- * What a long answer costs in a chat: how many bytes the terminal gets for it, and how much CPU time that takes. A real
- * chat on a terminal that `script` of util-linux makes; the figures are of all that comes between Enter and the line
- * that sums the run up.
+ * What a long answer costs in a chat: how many bytes are sent to the terminal, and how much CPU time that takes. A
+ * real chat on a terminal that `script` of util-linux makes; the figures cover everything between Enter and the
+ * summary line of the run.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -21,7 +21,7 @@ interface ChatPlace {
 
 const CHARACTERS = 100_000;
 const ROUNDS = 3;
-/** A fast model's. One that is slower costs more for each character, and less for each second. */
+/** The pace of a fast model. A slower one costs more for each character, and less for each second. */
 const PACE = 20_000;
 
 const TEXT = "the text itself";
@@ -47,12 +47,16 @@ export function toChatComparisons(place: ChatPlace): Comparison[] {
   return [
     {
       title: "an answer in a chat, what the terminal gets",
-      ...{ unit: "bytes", rounds: ROUNDS, contenders: bytes },
+      unit: "bytes",
+      rounds: ROUNDS,
+      contenders: bytes,
       limits: [AT_ONCE, PACED].map((subject) => ({ subject, baseline: TEXT, atMost: 1.3 })),
     },
     {
       title: "an answer in a chat, CPU time",
-      ...{ unit: "ms", rounds: ROUNDS, contenders: times },
+      unit: "ms",
+      rounds: ROUNDS,
+      contenders: times,
       // Linear: twice the text takes at most twice the time.
       limits: [{ subject: DOUBLE, baseline: SINGLE, atMost: 2 }],
     },
@@ -113,7 +117,7 @@ function watch(child: ChildProcessWithoutNullStreams) {
   let bytes = 0;
   child.stdout.on("data", (piece: Buffer) => {
     bytes += piece.length;
-    // The end is enough to see words in.
+    // The end is enough to find words in.
     text = (text + piece.toString("latin1")).slice(-10_000);
   });
   return {
@@ -126,7 +130,7 @@ function watch(child: ChildProcessWithoutNullStreams) {
   };
 }
 
-/** Of Linux, in hundredths of a second: user and system time, after the name, which may hold blanks. */
+/** On Linux, in hundredths of a second: user and system time, after the name, which may contain blanks. */
 function readCpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -1,7 +1,7 @@
 /**
- * The model's server of `children.ts`, in a process of its own: the parent is to delegate, a child
- * says a word. Told `hold`, it keeps the children's answers back until it is told `release`, and says
- * `waiting` as soon as all that can wait at once do.
+ * The model's server of `children.ts`, in a process of its own: the parent delegates, a child says a word. After
+ * `hold` it keeps the children's answers back until `release`, and reports `waiting` as soon as all that can wait at
+ * once do.
  */
 
 import type { ModelRequest } from "../src/providers/provider.ts";
@@ -10,20 +10,20 @@ import { type AnswerReply, reply } from "../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../src/testing/reply-events.ts";
 
 export const CALLS = 10;
-/** Of one call: as many as `parallel_subagent` has at once. */
+/** Tasks of one call: as many as `parallel_subagent` runs at once. */
 const TASKS = 100;
 export const CHILDREN = CALLS * TASKS;
-/** A turn has eight of its calls at once, each with all of its tasks; the last two calls come later. */
+/** A turn runs eight of its calls at once, each with all of its tasks; the last two calls come later. */
 export const AT_ONCE = 8 * TASKS;
 
-/** What the parent is asked; anything else is a child's. */
+/** The parent's prompt; any other prompt is a child's. */
 export const PARENT = "Delegate.";
 
 export function toPrompt(number: number): string {
   return `Answer ${number}.`;
 }
 
-/** Tells its parent the URL. */
+/** Sends its parent the URL. */
 export async function startHoldingUpstream(): Promise<void> {
   const makeId = createCountingIds();
   const held: (() => void)[] = [];
@@ -42,7 +42,7 @@ export async function startHoldingUpstream(): Promise<void> {
     isHolding = message === "hold";
     if (!isHolding) for (const go of held.splice(0)) go();
   });
-  // The parent's end is this one's end, however it came.
+  // It ends with its parent, however that ends.
   process.on("disconnect", () => process.exit());
   process.send?.(upstream.url);
 }
@@ -60,7 +60,7 @@ function choose(request: ModelRequest): AnswerReply {
     name: "parallel_subagent",
     arguments: { tasks: toTasks(call * TASKS), max_concurrent: TASKS },
   }));
-  // In few pieces: the parent's own answer is not what is measured.
+  // In few pieces: the parent's own answer is not measured.
   return reply.calls(calls, { pieceLength: 4096 });
 }
 
@@ -68,7 +68,7 @@ function toTasks(first: number) {
   return Array.from({ length: TASKS }, (_, at) => ({
     label: `child ${first + at}`,
     task_prompt: toPrompt(first + at),
-    // One model call, as a plain run has: no report.
+    // One model call, as in a plain run: no report.
     max_turns: 1,
   }));
 }

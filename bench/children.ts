@@ -29,7 +29,7 @@ const ROUNDS = 3;
 const ALLOWED_KB = 100;
 const ALLOWED_MS = 2;
 
-/** A limiter a run, which keeps nobody waiting: every child is to hold a connection of its own. */
+/** A limiter for each run, which makes none wait: every child must have a connection of its own. */
 const OPTIONS: RuntimeOptions = {
   env: {},
   limiters: { of: ({ vendor }) => createLimiter({ vendor }) },
@@ -42,12 +42,13 @@ if (process.argv[2] === "upstream") await startHoldingUpstream();
 else await compare();
 
 async function compare(): Promise<void> {
-  // Proxies and keys of the machine have no place in a measurement.
+  // Proxies and keys of the machine must not influence a measurement.
   const upstream = fork(fileURLToPath(import.meta.url), ["upstream"], { env: {} });
   const [url] = (await once(upstream, "message")) as [string];
   const allowed = { name: "allowed" };
   const beyond = "a child, beyond a plain run";
-  let [plainMs, childMs] = [Number.NaN, Number.NaN];
+  let plainMs = Number.NaN;
+  let childMs = Number.NaN;
   try {
     await runBench([
       {
@@ -90,7 +91,7 @@ async function compare(): Promise<void> {
   }
 }
 
-/** All that the tree holds while its children wait, buffers included, for each of them. */
+/** All memory that the tree holds while its children wait, buffers included, divided by them. */
 async function measureWaiting(upstream: ChildProcess, url: string): Promise<number> {
   const runtime = await createRuntime(OPTIONS);
   await runPlainOnce(runtime, url, 0);
@@ -108,7 +109,7 @@ async function measureWaiting(upstream: ChildProcess, url: string): Promise<numb
 }
 
 function weigh(): number {
-  // What only finalizers free goes with the second.
+  // Objects that only finalizers free are collected by the second call.
   collect();
   collect();
   const { heapUsed, external } = process.memoryUsage();
@@ -127,7 +128,7 @@ async function measureEach(url: string, work: Work): Promise<number> {
   return (user + system) / 1000 / CHILDREN;
 }
 
-/** As many at once as the tree has. */
+/** As many at once as in the tree. */
 async function runPlain(runtime: Runtime, url: string): Promise<void> {
   const numbers = Array.from({ length: CHILDREN }, (_, number) => number);
   await mapConcurrent(numbers, AT_ONCE, (number) => runPlainOnce(runtime, url, number));

@@ -1,7 +1,7 @@
 /**
- * What the life line costs a command: `true` from its start to its end as a bare process, and as one that
- * waits until the keeper knows of it. In turns, so that both have the same neighbours. Prints medians; run
- * it with `node build/bench/command-start.js`.
+ * What the life line costs a command: `true` from its start to its end as a bare process, and as one that waits until
+ * the keeper knows of it. In turns, so that both run under the same load. Prints medians; run it with `node
+ * build/bench/command-start.js`.
  */
 
 import { spawn } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * In memory: bytes of a stream to model events, against `JSON.parse` alone over the same payloads;
- * and the reader of server-sent events against the `eventsource-parser` package where it is there.
+ * and the reader of server-sent events against the `eventsource-parser` package if it is installed.
  *
  *     npm run bench:decode [-- --check]
  */
@@ -14,12 +14,14 @@ import { type Comparison, type Contender, measureCpu, runBench } from "./measure
 import { MODEL_REQUEST } from "./model-request.ts";
 import { makeStream, readRecordings, type Stream, type WireName } from "./streams.ts";
 
-/** Events of one turn: enough that the clock's steps and a collection more or less do not show. */
+/**
+ * Events of one turn: enough that the clock's resolution and one garbage collection do not matter.
+ */
 const EVENTS = 100_000;
 const ROUNDS = 7;
 
 /** What a read of the network brings when a model is quick, and when it is not. */
-const CHUNK_SIZES = { "16 KB chunks": 16 * 1024, "a chunk an event": 0 } as const;
+const CHUNK_SIZES = { "16 KB chunks": 16 * 1024, "a chunk for each event": 0 } as const;
 
 const WIRES: Readonly<Record<WireName, Wire>> = { chat: chatWire, responses: responsesWire };
 
@@ -50,7 +52,7 @@ function decodings(): Comparison[] {
   );
 }
 
-/** Both sides hand on the payload and the event's name, and do nothing with them. */
+/** Both sides pass on the payload and the event's name, and do nothing with them. */
 async function readings(): Promise<Comparison[]> {
   const createParser = await loadParser();
   if (!createParser) return [];
@@ -78,7 +80,7 @@ function loadsOf(wire: WireName): { title: string; load: Load }[] {
     );
 }
 
-/** `chunkBytes` 0: a chunk an event. */
+/** `chunkBytes` 0: a chunk for each event. */
 function toLoad(streams: readonly Stream[], chunkBytes: number): Load {
   const once = streams.reduce((sum, { payloads }) => sum + payloads.length, 0);
   const repeats = Math.max(1, Math.round(EVENTS / once));
@@ -106,7 +108,7 @@ function parseAll({ streams, repeats }: Load): void {
   }
 }
 
-/** As the HTTP provider does it: one batch of events a chunk. */
+/** As in the HTTP provider: one batch of events for each chunk. */
 function decodeAll(wire: Wire, { streams, repeats }: Load): void {
   for (let time = 0; time < repeats; time++) {
     for (const { chunks } of streams) decode(wire, chunks);
@@ -151,7 +153,7 @@ type CreateParser = (handlers: { onEvent: (event: unknown) => void }) => {
   feed(text: string): void;
 };
 
-/** No dependency of ours; it comes along with a package that the benches compare with. */
+/** Not a dependency of ours; it is installed with a package that the benches compare with. */
 async function loadParser(): Promise<CreateParser | undefined> {
   const name = "eventsource-parser";
   try {

@@ -1,6 +1,6 @@
 /**
- * One program from its start to its end, with all that it starts: wall time, CPU and memory. Linux
- * alone tells these of a whole tree of processes (`/proc`).
+ * One program from its start to its end, with everything that it starts: wall time, CPU and memory. Only Linux reports
+ * these for a whole tree of processes (`/proc`).
  */
 
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 export interface Cost {
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** The most that all of its processes held at one look; pages they share count for each. */
+  /** The most that all of its processes held at one look; shared pages count for each. */
   readonly peakMb: number;
 }
 
@@ -23,7 +23,7 @@ export interface Program {
 const TICK_MS = 10;
 const LOOK_MS = 50;
 
-/** Rejects with what it said when it does not exit with 0. Programs are to be measured one at a time. */
+/** Rejects with its output when it does not exit with 0. Measure one program at a time. */
 export async function measureProgram({ argv, cwd, env }: Program): Promise<Cost> {
   const before = readEndedMs();
   const startedMs = performance.now();
@@ -46,7 +46,7 @@ export async function measureProgram({ argv, cwd, env }: Program): Promise<Cost>
 /** The CPU of all processes that this one has waited for, and that those have. */
 function readEndedMs(): number {
   const stat = readFileSync("/proc/self/stat", "utf8");
-  // The name, in brackets, may hold spaces; the state that follows it is field 3.
+  // The name, in brackets, may contain spaces; the state that follows it is field 3.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[16 - 3]) + Number(fields[17 - 3])) * TICK_MS;
 }

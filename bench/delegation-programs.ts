@@ -1,7 +1,7 @@
 /**
- * The programs that `delegation.ts` measures, each in a process of its own: `NAME URL CHILDREN [TOOL]`.
- * Each loads what it needs and nothing else, and is what its package's own documentation would have
- * one write: an agent that reads a file, behind a tool of an agent that delegates.
+ * The programs that `delegation.ts` measures, each in a process of its own: `NAME URL CHILDREN [TOOL]`. Each loads
+ * what it needs and nothing else, and is written as its package's own documentation says: an agent that reads a file,
+ * called by a tool of an agent that delegates.
  */
 
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ interface Work {
   readonly tool: string;
 }
 
-/** The package as it is installed, which the compiler need not have found. */
+/** The package as it is installed; the compiler may not find it. */
 const PACKAGE: string = "offshoot";
 const MODEL = "test";
 const FILE = "data.txt";
@@ -60,7 +60,8 @@ async function runFetches({ url, children, tool }: Work): Promise<void> {
       const said = await ask(messages);
       if (!said.tool_calls) return said.content ?? "";
       const outputs = said.tool_calls.map(async (call) => ({
-        ...{ role: "tool", tool_call_id: call.id },
+        role: "tool",
+        tool_call_id: call.id,
         content: await run(call),
       }));
       messages.push(said, ...(await Promise.all(outputs)));
@@ -138,7 +139,9 @@ async function runOffshoot({ url, children, tool }: Work): Promise<void> {
   const library = (await import(PACKAGE)) as typeof import("../src/index.ts");
   const runtime = await library.createRuntime();
   const run = await runtime.run({
-    ...{ model: `custom/${MODEL}`, provider: "openai-chat", url },
+    model: `custom/${MODEL}`,
+    provider: "openai-chat",
+    url,
     input: toPrompt(children, tool),
     tools: ["read", tool],
   });

@@ -1,7 +1,7 @@
 /**
- * The model's server of `delegation.ts`, in a process of its own, so that its work is on nobody's
- * account. It answers each request 200 ms after it came: the parent delegates, a child reads a file and
- * then says 200 characters. It knows who asks by the first user message, and counts what it is asked.
+ * The model's server of `delegation.ts`, in a process of its own, so that no contender pays for its work. It answers
+ * each request 200 ms after it came: the parent delegates, a child reads a file and then says 200 characters. It tells
+ * the runs apart by their first user message, and counts requests.
  */
 
 import { createServer, type ServerResponse } from "node:http";
@@ -10,10 +10,10 @@ import type { AddressInfo } from "node:net";
 const ANSWER_MS = 200;
 const ANSWER_CHARS = 200;
 const EVENT_STREAM = "text/event-stream";
-/** So that the bench ends, and says what it saw, where somebody never has all of them at once. */
+/** Limits the wait, so that the bench ends and reports a contender that never has all of them at once. */
 const MOST_HELD_MS = 600_000;
 
-/** What the parent is asked. */
+/** The parent's prompt. */
 export function toPrompt(children: number, tool: string): string {
   return `Delegate ${children} with ${tool}.`;
 }
@@ -22,18 +22,18 @@ const PARENT = /^Delegate (\d+) with (\w+)\.$/;
 const CHILD = /^Child (\d+):/;
 const DONE = /Child (\d+) is done\./g;
 
-/** Sent by the bench before each measurement; answered when it holds. */
+/** Sent by the bench before each measurement; answered when it is in effect. */
 export interface Order {
-  /** Begins the children's first answers, and ends none before so many children wait for theirs. */
+  /** Begins the children's first answers, and ends none before this many children wait for theirs. */
   readonly holdsUntil?: number;
 }
 
 /** What was asked since the last order. */
 export interface Asked {
   readonly requests: number;
-  /** Most children that had begun and not ended. */
+  /** The most children that had begun and not ended. */
   readonly atOnce: number;
-  /** How many different children's answers the parent's model was given. */
+  /** How many different children's answers the parent's model received. */
   readonly ran: number;
 }
 
@@ -54,7 +54,7 @@ interface Call {
 
 type Answer = { readonly text: string } | { readonly calls: readonly Call[] };
 
-/** Tells its parent the URL, then answers each order and each `report`. */
+/** Sends its parent the URL, then answers each order and each `report`. */
 export function startDelegationUpstream(): void {
   let count = createCount({});
   const server = createServer((request, response) => {
@@ -64,7 +64,7 @@ export function startDelegationUpstream(): void {
       const body = JSON.parse(Buffer.concat(pieces).toString()) as ChatRequest;
       const { answer, ready } = count.take(body.messages);
       void waitAnswer().then(async () => {
-        // It has begun: clients that ask some first, and more when those are taken, go on.
+        // The answer has begun: clients that send some requests first, and more once those are accepted, continue.
         if (ready !== undefined) begin(response);
         await ready;
         count.end(body.messages);
@@ -79,7 +79,7 @@ export function startDelegationUpstream(): void {
       process.send?.("ready");
     }
   });
-  // The parent's end is this one's end, however it came.
+  // It ends with its parent, however that ends.
   process.on("disconnect", () => process.exit());
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1", () => {
@@ -94,7 +94,9 @@ function waitAnswer(): Promise<void> {
 function createCount({ holdsUntil = 0 }: Order) {
   const open = new Set<string>();
   const held: (() => void)[] = [];
-  let [requests, atOnce, ran] = [0, 0, 0];
+  let requests = 0;
+  let atOnce = 0;
+  let ran = 0;
 
   const release = (): void => {
     for (const go of held.splice(0)) go();
@@ -149,7 +151,7 @@ function toReport(child: string): Answer {
   return { text: `Child ${child} is done. `.padEnd(ANSWER_CHARS, "x") };
 }
 
-/** The calls as each tool takes them; `delegate` is that of the other packages and of the plain loop. */
+/** The calls in each tool's form; `delegate` is that of the other packages and of the plain loop. */
 function delegate(children: number, tool: string): Answer {
   const tasks = Array.from({ length: children }, (_, child) => ({
     label: `child ${child}`,
@@ -170,7 +172,7 @@ const USAGE = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
 const HEAD = { id: "chatcmpl-bench", created: 1, model: "test" };
 
 function begin(response: ServerResponse): void {
-  // A role alone is no output yet.
+  // A role alone is not output yet.
   const said = toFrame({ choices: [{ index: 0, delta: { content: "Let me see. " } }] });
   response.writeHead(200, { "content-type": EVENT_STREAM }).write(FIRST_FRAME + said);
 }

@@ -1,12 +1,12 @@
 /**
- * What delegation costs: one parent turn asks for N children; each child reads a file and answers; then
- * the parent answers. All ways of ours, beside `ai` and `@openai/agents`, and beside a plain loop of
- * fetches, which is the least that this work can take. Every program is measured from its start to its
- * end in a process of its own, with all processes that it starts.
+ * What delegation costs: one parent turn asks for N children; each child reads a file and answers; then the parent
+ * answers. All our ways to delegate, `ai` and `@openai/agents`, and a plain loop of fetches, which is the least that
+ * this work can take. Every program is measured from its start to its end in a process of its own, with all processes
+ * that it starts.
  *
  *     npm run bench:delegation [-- --children=1,8 --rounds=1 --only=ai,offshoot --without=processes]
  *
- * Exits with 1 where a limit does not hold.
+ * Exits with 1 if a limit does not hold.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -26,7 +26,7 @@ import { median } from "./measure.ts";
 
 const CHILDREN = [1, 8, 24, 100];
 const ROUNDS = 3;
-/** Children in processes of their own take some hundred times as long: they are compared with nobody. */
+/** Children in processes of their own take some hundred times as long: they are compared with nothing. */
 const PROCESS_ROUNDS = 1;
 
 interface Way {
@@ -34,7 +34,7 @@ interface Way {
   /** `program` of `delegation-programs.ts`, or the command with these flags. */
   readonly program?: string;
   readonly flags?: readonly string[];
-  /** Whether every child has a process of its own. */
+  /** Set if every child has a process of its own. */
   readonly isApart?: true;
 }
 
@@ -56,10 +56,14 @@ const WAYS: Readonly<Record<string, Way>> = {
   [COMMAND]: { tool: "subagent" },
   "offshoot run, subagent, processes": { tool: "subagent", isApart: true },
   "offshoot run, parallel_subagent, processes": {
-    ...{ tool: "parallel_subagent", flags: ["read,parallel_subagent"], isApart: true },
+    tool: "parallel_subagent",
+    flags: ["read,parallel_subagent"],
+    isApart: true,
   },
   "offshoot run, call_subagent, processes": {
-    ...{ tool: "call_subagent", flags: ["read,call_subagent"], isApart: true },
+    tool: "call_subagent",
+    flags: ["read,call_subagent"],
+    isApart: true,
   },
 };
 
@@ -67,17 +71,17 @@ const PEERS = ["ai", "@openai/agents"];
 
 /** What must hold, at every number of children. */
 const LIMITS = {
-  /** Of every way: a child asks twice, its parent twice in all, and every child runs. */
+  /** For every way: a child asks twice, its parent twice in all, and every child runs. */
   requestsPerChild: 2,
   requestsOfParent: 2,
   /** Wall time and CPU of these, against each peer. */
   subjects: [PARALLEL, SINGLE],
   timesPeer: 1,
-  /** Those run so many children at the same moment. */
+  /** These run this many children at the same moment. */
   sideBySide: { ways: [PARALLEL, SINGLE, COMMAND], children: 100 },
 };
 
-/** How far past its limit a ratio may be: what one run differs from the next. */
+/** How far a ratio may exceed its limit: one run differs from the next. */
 const SLACK = 0.15;
 
 type Figures = Cost & Asked;
@@ -111,13 +115,13 @@ async function compare(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-bench-"));
   mkdirSync(join(folder, "home"));
   writeFileSync(join(folder, "data.txt"), "one\ntwo\nthree\n");
-  // Proxies and keys of the machine have no place in a measurement.
+  // Proxies and keys of the machine must not influence a measurement.
   const upstream = fork(fileURLToPath(import.meta.url), ["upstream"], { env: {} });
   const [url] = (await once(upstream, "message")) as [string];
   const names = Object.keys(WAYS).filter(isWanted);
   const broken: string[] = [];
   try {
-    // Once, for nothing: the files are read from the disk then.
+    // One run of each before the measurement, which reads the files from the disk.
     for (const name of names) await measure(name, 1, { upstream, url, folder });
     for (const children of flag("children")?.split(",").map(Number) ?? CHILDREN) {
       const samples = await takeTurns(names, children, { upstream, url, folder });
@@ -136,7 +140,7 @@ function flag(name: string): string | undefined {
   return process.argv.find((word) => word.startsWith(start))?.slice(start.length);
 }
 
-/** `--only=ai,subagent`: those whose names hold one of the words; `--without=processes`: all others. */
+/** `--only=ai,subagent`: those whose names contain one of the words; `--without=processes`: all others. */
 function isWanted(name: string): boolean {
   const isNamed = (words = ""): boolean => words.split(",").some((word) => name.includes(word));
   if (name === BASELINE) return true;
@@ -146,7 +150,7 @@ function isWanted(name: string): boolean {
 
 type Samples = ReadonlyMap<string, readonly Figures[]>;
 
-/** In turns (A B A B …), so that a busy machine slows all of them alike. */
+/** In turns (A B A B …), so that a busy machine slows all of them equally. */
 async function takeTurns(names: string[], children: number, bench: Bench): Promise<Samples> {
   const samples = new Map<string, Figures[]>(names.map((name) => [name, []]));
   const rounds = Number(flag("rounds") ?? ROUNDS);
@@ -186,7 +190,7 @@ async function ask(upstream: ChildProcess, message: Order | "report"): Promise<u
   return answer;
 }
 
-/** Prints the table of one number of children, and returns what does not hold. */
+/** Prints the table of one number of children, and returns the limits that do not hold. */
 function print(samples: Samples, children: number): string[] {
   printRow(`${children} ${children === 1 ? "child" : "children"}`, HEAD);
   const baseline = samples.get(BASELINE) ?? [];
@@ -213,7 +217,7 @@ function printRow(name: string, cells: readonly string[]): void {
   console.log(name.padEnd(NAME_WIDTH) + cells.map((cell) => cell.padStart(9)).join(""));
 }
 
-/** Of the two costs of each round, not of the two medians: neighbours in time met the same load. */
+/** The ratio of the two costs of each round, not of the two medians: runs close in time met the same load. */
 function toRatio(
   above: readonly Figures[],
   below: readonly Figures[],
@@ -231,7 +235,7 @@ function checkFacts(name: string, figures: readonly Figures[], children: number)
   const wanted = LIMITS.requestsPerChild * children + LIMITS.requestsOfParent;
   return figures.flatMap(({ ran, requests }) => [
     ...(ran < children ? [`${name}: ${ran} of ${children} children ran`] : []),
-    ...(requests === wanted ? [] : [`${name}: ${requests} requests in place of ${wanted}`]),
+    ...(requests === wanted ? [] : [`${name}: ${requests} requests, expected ${wanted}`]),
   ]);
 }
 

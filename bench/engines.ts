@@ -4,8 +4,8 @@
  *
  *     npm run bench:engines [-- --rounds=5] [-- --quick]
  *
- * `--quick` does a tenth of the work: to see that it works.
- * The Postgres server is the one of the tests, with waits for the disk as in use. Linux, some minutes.
+ * `--quick` does a tenth of the work, to check that it works. The Postgres server is the one of the tests, with waits
+ * for the disk as in production. Linux, some minutes.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -34,7 +34,7 @@ const LOADS: readonly Load[] = [
   { name: "tree of 13, 8 at once", body: "node", count: 80, atOnce: 8 },
 ];
 const BASELINE = "own on Postgres";
-/** How long an engine without work is looked at. */
+/** How long an engine without work is measured. */
 const IDLE_MS = 20_000 / part();
 
 interface Contender {
@@ -143,7 +143,7 @@ function print({ name }: Load, costs: ReadonlyMap<string, readonly Cost[]>): voi
   const keys = ["latency", "late", "nodeCpu", "serverCpu", "transactions", "walBytes"] as const;
   for (const [contender, all] of costs) {
     const cells = keys.map((key) => {
-      // Of the two costs of each round: neighbours in time met the same load.
+      // Of the two costs of each round: runs close in time met the same load.
       const ratios = all.map((cost, round) => cost[key] / (base?.[round]?.[key] ?? Number.NaN));
       return `${key} ${of(all, key).toFixed(2)} (${median(ratios).toFixed(2)})`;
     });
@@ -151,7 +151,7 @@ function print({ name }: Load, costs: ReadonlyMap<string, readonly Cost[]>): voi
   }
 }
 
-/** What a process costs that has nothing to do, once it has run something. */
+/** What an idle process costs, once it has run something. */
 async function measureIdle({ name, kind, address }: Contender): Promise<void> {
   const worker = await start(kind, address);
   await ask(worker, { do: "run", body: "response", count: 1, atOnce: 1 });

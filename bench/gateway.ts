@@ -1,11 +1,11 @@
 /**
- * A gateway's own cost: CPU of its process a request, and the time it adds, for Responses and Messages requests
- * translated to a chat server, beside a pipe of bytes and beside other gateways of the registry.
+ * A gateway's own cost: CPU of its process for each request, and the time it adds, for Responses and Messages requests
+ * translated to a chat server, compared with a pipe of bytes and with other published gateways.
  *
  *     npm run bench:gateway [-- --check] [--only=NAME,NAME] [--connections=32] [--quick]
  *
- * The gateway has one core; the server behind it and the load have the other. The same file is the
- * program of all processes, told apart by its first argument.
+ * The gateway has one core; the upstream server and the load have the other. The same file is the program of all
+ * processes, told apart by its first argument.
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -19,14 +19,14 @@ const KINDS = ["plain", "streamed"] as const;
 const CONNECTIONS = readOption("connections")?.split(",").map(Number) ?? [1, 32, 256];
 const REQUESTS = { plain: 3000, streamed: 1000 } as const;
 const ROUNDS = 5;
-/** V8 is still compiling in the first thousands. */
+/** V8 is still compiling during the first thousands. */
 const WARM_UP = { plain: 4000, streamed: 1500 } as const;
 const STREAMS = 1000;
-/** A tenth of the requests, once: to see that it works, and not for figures. */
+/** A tenth of the requests, once: to check that it works, and not for figures. */
 const IS_QUICK = process.argv.includes("--quick");
-/** Against the byte pipe of the same run. */
+/** Compared with the byte pipe of the same run. */
 const MOST_TIMES_PIPE = 2;
-/** Messages in and chat out, against the gateway that is made for it. */
+/** Messages in and chat out, compared with the gateway that is made for it. */
 const MOST_TIMES_LLMS = 0.5;
 const MOST_KB_A_STREAM = 100;
 const NAME_WIDTH = Math.max(...Object.keys(CONTENDERS).map(({ length }) => length));
@@ -90,7 +90,7 @@ interface Figure {
   readonly ms: number;
 }
 
-/** One after the other and several times over, the middle of each: what else a machine does is everybody's. */
+/** One after the other and several times, the median of each: other load of the machine affects all of them. */
 async function measureInTurn(
   gateways: ReadonlyMap<string, Started>,
   { kind, connections, upstream }: Asked,
@@ -188,7 +188,7 @@ function check(figures: ReadonlyMap<string, number>, held: ReadonlyMap<string, n
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
 
-/** Where a contender was measured: `plain/32`. */
+/** The loads with which a contender was measured: `plain/32`. */
 function placesOf(figures: ReadonlyMap<string, number>, contender: string): string[] {
   const start = `${contender}/`;
   return [...figures.keys()]

@@ -1,7 +1,7 @@
 /**
- * Who reads a stream over loopback: ours, the packages people use, and what is left when there is
- * no package at all. Each is loaded by its own process only, and returns how many pieces of text it
- * was given, so that one that reads less than the others is found out.
+ * The clients that read a stream over loopback: ours, popular packages, and what is possible
+ * without a package. Each is loaded only by its own process, and returns how many pieces of text it
+ * received, so that one that reads less than the others is noticed.
  */
 
 import { once } from "node:events";
@@ -89,7 +89,7 @@ async function createOpenAiResponsesHelper(url: string): Promise<Client> {
   };
 }
 
-/** As much of the packages as is measured. */
+/** The parts of the packages that are measured. */
 interface OpenAi {
   readonly chat: { readonly completions: { create(body: object): Promise<AsyncIterable<Chunk>> } };
   readonly responses: {
@@ -124,7 +124,7 @@ async function createAiSdk(url: string): Promise<Client> {
   };
 }
 
-/** The least that could be written by hand: no faults looked for, nothing built but the text. */
+/** The least that could be written by hand: no faults detected, nothing built except the text. */
 async function readByHand(url: string): Promise<number> {
   let deltas = 0;
   let rest = "";

@@ -1,6 +1,6 @@
 /**
- * A model's server in a process of its own, so that its work is on nobody's account: it answers
- * every request with the same stream, in one burst. Tells its parent the port.
+ * A model's server in a process of its own, so that no contender pays for its work: it answers
+ * every request with the same stream, in one burst. Sends its parent the port.
  */
 
 import { createServer } from "node:http";
@@ -21,7 +21,7 @@ export function startUpstream(): void {
     });
   });
   server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
-  // The parent's end is this one's end, however it came.
+  // It ends with its parent, however that ends.
   process.on("disconnect", () => process.exit());
 }
 

@@ -14,13 +14,13 @@ import { CLIENTS, type ClientName } from "./loopback-clients.ts";
 import { DELTAS, startUpstream } from "./loopback-upstream.ts";
 import { type Comparison, runBench } from "./measure.ts";
 
-// A quarter of a million events: with a tenth of that, a third of what is measured is V8 still compiling,
-// which weighs on whoever is quickest.
+// A quarter of a million events: with a tenth of that, a third of what is measured is V8 still compiling, which
+// affects the quickest most.
 const WARM_UP_REQUESTS = 250;
 const REQUESTS = 150;
 const ROUNDS = 3;
 
-/** Against the package's plain stream, which builds nothing up: the harder of its two. */
+/** Compared with the package's plain stream, which builds nothing up: the harder of its two. */
 const COMPARISONS: readonly Pick<Comparison, "title" | "limits">[] = [
   {
     title: "chat",
@@ -77,11 +77,11 @@ function toComparison(
 }
 
 function startChild(argv: readonly string[]): ChildProcess {
-  // Proxies and keys of the machine have no place in a measurement.
+  // Proxies and keys of the machine must not influence a measurement.
   return fork(fileURLToPath(import.meta.url), argv, { env: {} });
 }
 
-/** Tells its parent the CPU of one event, in microseconds, and leaves. */
+/** Sends its parent the CPU of one event, in microseconds, and exits. */
 async function runClient(name: ClientName, baseUrl: string): Promise<void> {
   const client = await CLIENTS[name](baseUrl);
   for (let count = 0; count < WARM_UP_REQUESTS; count++) await client();

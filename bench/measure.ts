@@ -1,7 +1,7 @@
 /**
- * How every bench measures: contenders take turns (A B A B …), so that a busy machine slows all of
- * them alike, and what counts is the ratio of two contenders of one run. Absolute times are shown
- * for orientation only; they are the machine's.
+ * How every bench measures: contenders take turns (A B A B …), so that a busy machine slows all of them equally, and
+ * the result is the ratio of two contenders of one run. Absolute times depend on the machine and are shown for
+ * orientation only.
  */
 
 export interface Contender {
@@ -17,7 +17,7 @@ export interface Limit {
   readonly atMost: number;
 }
 
-/** One table: who takes part, in which unit, and what must hold between them. */
+/** One table: the contenders, the unit, and what must hold between them. */
 export interface Comparison {
   readonly title: string;
   readonly unit: string;
@@ -26,7 +26,7 @@ export interface Comparison {
   readonly limits: readonly Limit[];
 }
 
-/** How far past its limit a ratio may be before `--check` fails: what one run differs from the next. */
+/** How far a ratio may exceed its limit before `--check` fails: one run differs from the next. */
 const SLACK = 0.15;
 
 /** Runs and prints the comparisons; with `--check`, a limit exceeded by more than the slack sets exit code 1. */
@@ -74,7 +74,7 @@ function print({ title, unit, limits }: Comparison, samples: Samples): boolean {
   return ratios.every(({ limit, ratio }) => ratio <= limit.atMost * (1 + SLACK));
 }
 
-/** Of the two costs of each round, not of the two medians: neighbours in time met the same load. */
+/** Of the two costs of each round, not of the two medians: runs close in time met the same load. */
 function toRatio({ subject, baseline }: Limit, samples: Samples): number {
   const above = samples.get(subject) ?? [];
   const below = samples.get(baseline) ?? [];

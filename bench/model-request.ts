@@ -1,4 +1,4 @@
-/** What the benches ask: the least that a request can hold. */
+/** The request of the benches: the smallest that is valid. */
 
 import { type ModelRequest, TEXT_FORMAT } from "../src/providers/provider.ts";
 

@@ -1,6 +1,6 @@
 /**
- * How long a page of runs takes where there are 100,000 of them, and the tree of a run with 50,000 nodes.
- * `node build/bench/run-list.js`; the limit is 100 ms for a page.
+ * How long a page of runs takes in a record with 100,000 of them, and the tree of a run with 50,000 nodes. `node
+ * build/bench/run-list.js`; the limit is 100 ms for a page.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -60,7 +60,7 @@ async function listPage(index: RunIndex, query: Partial<RunListQuery>): Promise<
   }
 }
 
-/** The best of five, in milliseconds: the machine has others at work. */
+/** The best of five, in milliseconds: other programs use the machine, too. */
 async function time(work: () => Promise<void>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5; round++) {

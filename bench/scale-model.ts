@@ -5,8 +5,8 @@
  *     npm run bench:scale-model -- --check [--points FILE]
  *
  * `--check` compares the model with measured points: the paced ones that it is fitted to, or all those of a new run of
- * `npm run bench:stored -- --full --only=sizing --stores=postgres --json=FILE`. `--points FILE` without `--check` makes
- * the model from the points of your own machine.
+ * `npm run bench:stored -- --full --only=sizing --stores=postgres --json=FILE`. `--points FILE` without `--check`
+ * makes the model from the points of your own machine.
  */
 
 import { readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import {
 import { POINTS } from "./scale-model/points.ts";
 import type { Point } from "./stored/sizing.ts";
 
-/** How far a measured figure may be from the model: a busy machine doubles what CPU costs. */
+/** How far a measured figure may be from the model: a busy machine doubles the cost in CPU. */
 const TOLERANCE = 2;
 
 const { values } = parseArgs({

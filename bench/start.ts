@@ -31,16 +31,16 @@ const RUN_WHOLE = "offshoot run --no-store, to its end";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Node 20 reads `NODE_EXTRA_CA_CERTS` before anything else, which more than doubles its own start; a
- * machine that sets it and one that does not are two measurements. The goals, 1.6 and 2.5, were set
- * where it was set. Without it 2.5 is not reached: the 4 there only guards against getting worse.
+ * Node 20 reads `NODE_EXTRA_CA_CERTS` before anything else, which more than doubles its own start; so machines with
+ * and without it are measured separately. The goals, 1.6 and 2.5, were set where it was set. Without it 2.5 is not
+ * reached: the 4 there only guards against getting worse.
  *
- * A machine that others use gives no times to compare. Instructions can be counted there, by
- * `valgrind --tool=cachegrind --cache-sim=no --smc-check=all-non-file node dist/bin/cli.js run ...` (Node
- * 20.20, x64, millions): `node -e 0` 88. `run --no-store` to its end 706 as one readable bundle, 645
- * minified, 593 with the gate's judgement, delegation, compaction and Markdown loaded later. Of these 503
- * are spent before it connects: 5.7 times `node -e 0`, so the limit of 4 is not reached yet. What they are
- * spent on: `base` 25, `run` 143, settings and prompt 81, `network` 76, and 72 from there to connecting.
+ * On a machine with other users times cannot be compared. Instructions can be counted there, by `valgrind
+ * --tool=cachegrind --cache-sim=no --smc-check=all-non-file node dist/bin/cli.js run ...` (Node 20.20, x64, millions):
+ * `node -e 0` 88. `run --no-store` to its end 706 as one readable bundle, 645 minified, 593 with the gate's judgement,
+ * delegation, compaction and Markdown loaded later. Of these 503 are spent before it connects: 5.7 times `node -e 0`,
+ * so the limit of 4 is not reached yet. They are spent on: `base` 25, `run` 143, settings and prompt 81, `network` 76,
+ * and 72 from there to connecting.
  */
 const SETTINGS: readonly { title: string; env: Environment; version: number; run: number }[] = [
   { title: "start, no CA bundle set", env: {}, version: 1.6, run: 4 },
@@ -63,7 +63,7 @@ if (existsSync(cli)) {
 async function compare(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), "offshoot-bench-"));
   const server = await startServer();
-  // Nothing else of this machine but where programs and temporary files are: no keys, no settings.
+  // Only the paths of programs and temporary files of this machine: no keys, no settings.
   const paths = { PATH: process.env["PATH"], HOME: home, TMPDIR: home };
   const settings = SETTINGS.filter(({ env }, at) => at === 0 || "NODE_EXTRA_CA_CERTS" in env);
   const chats = hasTerminal ? toChatComparisons({ cli, home, env: paths }) : [];
@@ -182,7 +182,7 @@ function failEarly(name: string): never {
   throw new Error(`${name}: the command ended without a request.`);
 }
 
-/** A socket and no HTTP, to see the first byte itself. Answers, so that the command ends well. */
+/** A socket without HTTP, to see the first byte itself. It answers, so that the command succeeds. */
 async function startServer(): Promise<Server> {
   const body = Buffer.concat(makeStream("chat", 8).frames);
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";

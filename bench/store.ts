@@ -1,6 +1,6 @@
 /**
- * A store of 200,000 responses against one of 2,000: what a person waits for must not grow with what is
- * stored. Then a sweep of 5,000 in the large one: how long the event loop stands still at most.
+ * A store of 200,000 responses compared with one of 2,000: the waiting time of a person must not grow with what is
+ * stored. Then a sweep of 5,000 in the large one: the longest time that the event loop is blocked.
  *
  *     npm run bench:store [-- --check]
  */
@@ -23,21 +23,21 @@ import { type Comparison, runBench } from "./measure.ts";
 
 const SMALL = 2000;
 const LARGE = 200_000;
-/** The small store has enough for as many sweeps. */
+/** The small store has enough for this many sweeps. */
 const ROUNDS = 5;
 const SWEPT = 300;
 const LONG_SWEEP = 5000;
-/** Deeper trees and larger caches cost a little; what reads all of it costs a hundred times as much. */
+/** Deeper trees and larger caches cost a little; reading the whole store would cost a hundred times as much. */
 const LIMIT = 3;
 /** A health check must be answered within 100 ms, whenever it comes. */
 const MAX_STILL_MS = 100;
-/** As `server.start_check_bytes` is by itself. */
+/** The default of `server.start_check_bytes`. */
 const CHECKED_BYTES = CONFIG_KEYS["server.start_check_bytes"].default;
 /** Responses copied in one transaction. */
 const PAGE = 1000;
 const CALLER = { tenant: "tenant", keyId: null, catalogue: [], limits: NO_LIMITS };
 
-/** What a response is, in rows. */
+/** The rows of a response. */
 const TABLES = {
   things: "tenant, kind, id, parent, body, created_at_ms, expires_at_ms",
   runs: "id, parent_id, path, name, title, input, created_at_ms, status, epoch, owner, ending, result, ended_at_ms, next_seq, tenant, bytes",
@@ -50,7 +50,7 @@ interface Filled {
   readonly size: number;
   readonly runtime: Runtime;
   readonly responses: OpenedResponses;
-  /** The next response that nothing was done with yet. */
+  /** The next unused response. */
   next(): string;
   expire(count: number): Promise<void>;
   close(): Promise<void>;
@@ -60,7 +60,8 @@ const root = mkdtempSync(join(tmpdir(), "offshoot-bench-"));
 const upstream = await startChatUpstream({ engine: respond(() => reply.text("Hello there.")) });
 try {
   const { url } = upstream;
-  const [small, large] = [await fill(SMALL, url), await fill(LARGE, url)];
+  const small = await fill(SMALL, url);
+  const large = await fill(LARGE, url);
   for (const { path, size } of [small, large]) {
     const megabytes = Math.round(statSync(path).size / 1e6);
     process.stdout.write(`${size} responses: ${megabytes} MB\n`);
@@ -123,14 +124,14 @@ async function sweepSome({ responses: { shelf, durable } }: Filled): Promise<voi
 async function showLongSweep(filled: Filled): Promise<void> {
   await filled.expire(LONG_SWEEP);
   const swept = await watchLoop(() => sweepSome(filled));
-  // A busy machine holds up everybody: the same time without a sweep tells how much that is.
+  // A busy machine delays everything: the same time without a sweep shows by how much.
   const idle = await watchLoop(() => systemClock.sleep(swept.tookMs, undefined));
   process.stdout.write(
     `\nsweep of ${LONG_SWEEP}: ${(swept.tookMs / 1000).toFixed(1)} s
   the event loop stood still   p99 ${swept.p99.toFixed(0)} ms, at most ${swept.worst.toFixed(0)} ms
   and without a sweep          p99 ${idle.p99.toFixed(0)} ms, at most ${idle.worst.toFixed(0)} ms\n`,
   );
-  // One long stop is what liveness probes die of, and no percentile shows it.
+  // Liveness probes fail on one long stop, which no percentile shows.
   const isWithin = swept.worst <= MAX_STILL_MS || swept.worst <= 2 * idle.worst;
   process.stdout.write(
     `  ${isWithin ? "within" : "NOT WITHIN"} ${MAX_STILL_MS} ms, or twice what the machine takes without it\n`,
@@ -144,7 +145,8 @@ async function watchLoop(work: () => Promise<void>) {
   delay.enable();
   await work();
   delay.disable();
-  const [worst, p99] = [delay.max / 1e6, delay.percentile(99) / 1e6];
+  const worst = delay.max / 1e6;
+  const p99 = delay.percentile(99) / 1e6;
   return { tookMs: performance.now() - start, worst, p99 };
 }
 
@@ -153,7 +155,11 @@ async function open(path: string, url: string): Promise<Pick<Filled, "runtime" |
   const runtime = await createRuntime({ env: {}, storePath: path });
   const responses = await runtime.openResponses({
     models: { named: [], usual },
-    ...{ store: true, ttlMs: null, root, maxBackground: 4, sealKey: new Uint8Array(32) },
+    store: true,
+    ttlMs: null,
+    root,
+    maxBackground: 4,
+    sealKey: new Uint8Array(32),
   });
   return { runtime, responses };
 }
@@ -167,7 +173,10 @@ async function fill(size: number, url: string): Promise<Filled> {
   await copyRows(path, id, size);
   let at = 0;
   return {
-    ...{ path, size, runtime, responses },
+    path,
+    size,
+    runtime,
+    responses,
     next: () => `resp_${++at}`,
     async expire(count) {
       const { chunksDb, close } = await openSqliteStores(path);
@@ -188,13 +197,13 @@ async function copyRows(path: string, id: string, size: number): Promise<void> {
     insert: `insert into ${table} (${columns}) values (${columns.replace(/\w+/g, "?")})`,
     rows: db.all(`select ${columns} from ${table}`).map((row) => Object.values(row)),
   }));
-  // Items have ids of their own; one that ends with the number will do.
+  // Items have ids of their own; an id that ends with the number is enough.
   const itemIds = db
     .all("select id from things where kind = 'item'")
     .map((row) => String(row["id"]));
   const marks = new RegExp([mark, ...itemIds].join("|"), "g");
   for (let from = 1; from <= size; from += PAGE) {
-    db.transact("process", () => {
+    db.transact(() => {
       for (let n = from; n < from + PAGE; n++) {
         const rename = (found: string): string => (found === mark ? String(n) : `${found}${n}`);
         for (const { insert, rows } of originals) {

@@ -1,14 +1,15 @@
 /**
- * What storing costs: CPU, waits for the disk, bytes and time of stored responses, beside those that are not
- * stored and beside a pipe of bytes, of the same run. Health checks are asked throughout.
+ * What storing costs: CPU, waits for the disk, bytes and time of stored responses, compared with responses that are
+ * not stored and with a pipe of bytes, in the same run. Health checks run throughout.
  *
  *     npm run bench:stored [-- --full] [-- --check] [-- --only=loads,paced,chains,processes,slow-disk,sizing]
  *                          [-- --stores=sqlite,postgres] [-- --json=FILE]
  *
- * With `--peer` paced tokens are also those of a gateway of the registry that stores nothing, which needs
- * `node scripts/compile.js test/clients` first; else they are held against the pipe, by what that gateway
- * took of it on another machine. Without `--full` it has one number of connections for each question and short chains: some minutes.
- * The servers have one core; the upstream, the load and the database have the other. Linux; Postgres needs `cc`.
+ * With `--peer` paced tokens are also compared with a published gateway that stores nothing, which needs `node
+ * scripts/compile.js test/clients` first; otherwise they are compared with the pipe, by the ratio that gateway had to
+ * it on another machine. Without `--full` it has one number of connections for each question and short chains: some
+ * minutes. The servers have one core; the upstream, the load and the database have the other. Linux; Postgres needs
+ * `cc`.
  */
 
 import { CONTENDERS, startPipe } from "./gateway/contenders.ts";
@@ -31,7 +32,7 @@ const PARTS = {
   sizing: measureSizing,
 } as const;
 
-/** How far past its goal a ratio may be before `--check` fails: what one run differs from the next. */
+/** How far a ratio may exceed its goal before `--check` fails: one run differs from the next. */
 const SLACK = 0.15;
 
 const [role, port = ""] = process.argv.slice(2);
@@ -45,7 +46,7 @@ async function serve(start: (upstreamPort: number) => Promise<number> | undefine
   process.send?.(await start(Number(port)));
 }
 
-/** Those that can be measured here. */
+/** The stores that can be measured here. */
 function findStores(): string[] {
   if (POSTGRES_BENCH_LACK) console.log(`Postgres is not measured: ${POSTGRES_BENCH_LACK}.`);
   return Object.keys(STORES).filter((name) => name !== "postgres" || !POSTGRES_BENCH_LACK);

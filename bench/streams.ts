@@ -1,6 +1,6 @@
 /**
- * The streams that are measured: made here in the form of the real ones, and recorded from real
- * servers where `OFFSHOOT_TEST_RECORDINGS` names a folder with recordings.
+ * The measured streams: made here in the form of the real ones, and recorded from real servers if
+ * `OFFSHOOT_TEST_RECORDINGS` names a folder with recordings.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { tryParseJson } from "../src/base/json.ts";
 /** One answer of a model, as the `data:` payloads of its events and as the body they make. */
 export interface Stream {
   readonly payloads: readonly string[];
-  /** The body, one frame an event. */
+  /** The body, one frame for each event. */
   readonly frames: readonly Buffer[];
 }
 
@@ -54,7 +54,7 @@ const WORDS = [
   " written",
 ];
 
-/** The real API pads its events to hide their lengths, so no two neighbours are alike. */
+/** The real API pads its events to hide their lengths, so that neighbours differ. */
 const PADDING = "nL4tXqk2Zp9aRw";
 
 /** An answer of `deltas` pieces of text. */
@@ -63,7 +63,7 @@ export function makeStream(wire: WireName, deltas: number): Stream {
   return wire === "chat" ? makeChatStream(words) : makeResponsesStream(words);
 }
 
-/** Every recorded answer of the wire; none where no folder of recordings is named. */
+/** Every recorded answer of the wire; empty if no folder of recordings is named. */
 export function readRecordings(wire: WireName): Stream[] {
   const folder = process.env["OFFSHOOT_TEST_RECORDINGS"];
   if (folder === undefined) return [];
@@ -77,8 +77,8 @@ export function readRecordings(wire: WireName): Stream[] {
 }
 
 /**
- * A picture in one event says how fast a long text is scanned, and nothing about events; a payload
- * that is no JSON, as a broken server sent it, has no cost to compare with.
+ * A picture in one event measures how fast a long text is scanned, and nothing about events; a payload that is not
+ * JSON, as a broken server sent it, has no cost to compare with.
  */
 function isOrdinary(payloads: readonly string[]): boolean {
   return payloads.every(

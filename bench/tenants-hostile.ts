@@ -1,6 +1,6 @@
 /**
- * The hostile tenant of `tenants.ts`, a process of its own. It is told what to do (`HostileOrder`), says `ready` when
- * all of it is under way, and goes on until it is ended; told `report`, it says what became of its requests.
+ * The hostile tenant of `tenants.ts`, a process of its own. It gets an order (`HostileOrder`), sends `ready` when all
+ * of its load runs, and continues until it is ended; on `report` it sends what became of its requests.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ export interface HostileOrder {
   /** The server's address. */
   readonly place: string;
   readonly key: string;
-  /** A key whose tokens are limited. */
+  /** A key with a limit on tokens. */
   readonly limitedKey: string;
 }
 
@@ -20,15 +20,15 @@ export interface HostileReport {
   readonly refused: number;
 }
 
-/** In the prompt of what is asked in the background. */
+/** In the prompt of background requests. */
 export const LATER = "Answer later.";
-/** Of the schema that is slow to check. */
+/** The name of the schema that is slow to check. */
 export const SLOW_NAME = "slow_to_check";
 
 const PROMPT_BYTES = [19_000_000, 58_000_000] as const;
 const EMBEDDED_BYTES = 19_000_000;
 const BACKGROUND_JOBS = 1000;
-/** A job more in so long, as about as many end: the queue stays as it is while it is measured. */
+/** One more job in this time, about as often as one ends: the queue stays the same while it is measured. */
 const TOP_UP_MS = 60;
 const SCHEMAS_AT_ONCE = 40;
 const SLOW_SCHEMA = {
@@ -39,7 +39,7 @@ const ITEM_CHARS = 900_000;
 const ITEMS = 20;
 const CONVERSATIONS_AT_ONCE = 3;
 
-// The upstream imports what it tells its requests apart by.
+// The upstream imports the texts by which it recognises requests.
 if (process.argv[1] === fileURLToPath(import.meta.url)) begin();
 
 function begin(): void {
@@ -85,7 +85,7 @@ async function attack(order: HostileOrder, report: { answered: number; refused: 
   }
 }
 
-/** So many at once, each again when it has ended. */
+/** Keeps this many requests in flight: each is sent again when it has ended. */
 function repeat(atOnce: number, send: () => Promise<unknown>): void {
   const go = async (): Promise<void> => {
     for (;;) await send().catch(() => {});

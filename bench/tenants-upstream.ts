@@ -1,6 +1,6 @@
 /**
- * The model's server of `tenants.ts`, in a process of its own: it answers at once, with a document where a schema is
- * asked for, which is slow to check with the hostile one, and after a second what is asked in the background.
+ * The model's server of `tenants.ts`, in a process of its own. It answers at once; with a document if a schema is
+ * asked for, which is slow to check with the hostile one; and background requests after a second.
  */
 
 import { createServer, type ServerResponse } from "node:http";
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LATER, SLOW_NAME } from "./tenants-hostile.ts";
 
 const LATER_MS = 1000;
-/** What the pattern of the hostile schema is slow at. */
+/** The text that is slow for the pattern of the hostile schema. */
 const SLOW_ANSWER = JSON.stringify({ a: `${"a".repeat(40)}!` });
 const PLAIN_ANSWER = JSON.stringify({ a: "aaa" });
 

@@ -1,6 +1,6 @@
 /**
- * Two tenants of one server: what one waits for its answers while the other sends what costs most, beside what it
- * waits on the same server before. The other tenant's loads, each on a server of its own:
+ * Two tenants of one server: how long one waits for its answers while the other sends the most expensive requests,
+ * compared with its waits on the same server before. The other tenant's loads, each on a server of its own:
  *
  * | load | what the other tenant does |
  * |---|---|
@@ -8,17 +8,17 @@
  * | `schemas` | 40 requests at once whose schemas take as long as they may |
  * | `background` | 1,000 background jobs of a second each, of which 16 run at once |
  * | `budgets` | the prompts, with a key whose tokens are limited |
- * | `conversations` | conversations of 20 items with 900 KB each: made, gone on with, listed, deleted |
+ * | `conversations` | conversations of 20 items with 900 KB each: created, continued, listed, deleted |
  * | `embedded` | prompts of 19 MB to the embedded model |
  * | `everything` | all of it |
  *
  *     npm run bench:tenants [-- --check] [-- --only=prompts,schemas]
  *
- * The server, the model's server and the hostile tenant are processes of their own; this one is the other tenant.
- * It asks for four things in turn: a health check, a list, an answer, and sometimes an answer with a schema, which a
- * thread checks. What nineteen of twenty requests of a kind stay below is compared with the same of the quiet server.
- * The median hardly shows a loop that is held now and then; the worst is the machine's as much as the server's. Both
- * are shown, and nothing is held to them.
+ * The server, the model's server and the hostile tenant are processes of their own; this one is the other tenant. It
+ * sends four kinds of requests in turn: a health check, a list, an answer, and sometimes an answer with a schema,
+ * which a thread checks. For each kind, the time that 19 of 20 requests stay below is compared with the same of the
+ * quiet server. The median hardly shows a loop that is blocked now and then; the worst depends on the machine as much
+ * as on the server. Both are shown, and neither has a limit.
  */
 
 import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process";
@@ -30,18 +30,19 @@ import { fileURLToPath } from "node:url";
 import type { HostileOrder, HostileReport } from "./tenants-hostile.ts";
 
 const REQUESTS = 600;
-/** The part of the requests whose time is held. */
+/** The share of the requests whose time has a limit. */
 const HELD = 0.95;
-/** One of so many has a schema. */
+/** One of this many requests has a schema. */
 const SCHEMA_EVERY = 12;
 /** Harmless, of a form that is checked in a thread. */
 const SCHEMA = { type: "object", properties: { a: { type: "string", pattern: "^a+$" } } };
 
 /**
- * How many times as long as on the quiet server it may take, in the kind of request that suffers most. About twice what
- * two cores showed. Seen to be exceeded: `prompts` (23) and `conversations` (7) where nothing is cut into slices,
- * `schemas` (98) where one tenant has all threads. What is measured while the machine does other work is that work:
- * then the server waits for a processor for most of the time, and its loop is held for no more than 0.2 s of the processor.
+ * How many times as long as on the quiet server it may take, in the kind of request that suffers most. About twice
+ * what two cores showed. Exceeded without the protections: `prompts` (23) and `conversations` (7) if nothing is cut
+ * into slices, `schemas` (98) if one tenant has all threads. While the machine does other work, that work is measured:
+ * then the server waits for a processor most of the time, and blocks its loop for no more than 0.2 s of processor
+ * time.
  */
 const AT_MOST = {
   prompts: 12,
@@ -112,7 +113,7 @@ async function compare(load: Load, upstreamPort: number): Promise<Figures> {
 interface Keys {
   readonly own: string;
   readonly theirs: string;
-  /** Of the hostile tenant too, with a budget of tokens that is never used up. */
+  /** Also of the hostile tenant, with a budget of tokens that is never used up. */
   readonly limited: string;
   readonly metrics: string;
 }
@@ -126,7 +127,9 @@ interface Server {
 async function startServer(upstreamPort: number): Promise<Server> {
   const home = mkdtempSync(join(tmpdir(), "offshoot-tenants-"));
   const env = {
-    ...{ PATH: process.env["PATH"], HOME: home, OFFSHOOT_DATA: join(home, "data") },
+    PATH: process.env["PATH"],
+    HOME: home,
+    OFFSHOOT_DATA: join(home, "data"),
     OFFSHOOT_SERVER_MAX_BODY_BYTES: "64000000",
   };
   const makeKey = (name: string, ...flags: string[]): string =>
@@ -222,7 +225,8 @@ function print(load: Load, figures: Figures): void {
     ].join(" "),
   );
   for (const kind of Object.keys(figures.quiet) as Kind[]) {
-    const [quiet, loaded] = [figures.quiet[kind], figures.loaded[kind]];
+    const quiet = figures.quiet[kind];
+    const loaded = figures.loaded[kind];
     const beside = (part: number): string =>
       `${toMs(partOf(loaded, part))} (quiet ${toMs(partOf(quiet, part))})`;
     console.log(
@@ -237,7 +241,7 @@ function ratioOf({ quiet, loaded }: Figures): number {
   return Math.max(...kinds.map((kind) => partOf(loaded[kind], HELD) / partOf(quiet[kind], HELD)));
 }
 
-/** What this part of the requests stays below. */
+/** The time that this share of the requests stays below. */
 function partOf(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

@@ -1,7 +1,6 @@
 /**
- * The tool calls of one turn: those that only read run side by side, those that change things one after
- * the other. Whole runs over a scripted model and real engine, with tools that wait as a disk or a
- * network does.
+ * The tool calls of one turn: calls that only read run at the same time, calls that change things one after the other.
+ * Whole runs over a scripted model and real engine, with tools that wait as a disk or a network does.
  *
  *     npm run bench:tool-calls [-- --check]
  */

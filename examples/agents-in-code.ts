@@ -1,12 +1,11 @@
 /**
  * Agents as objects, with instructions, tools and budgets of their own; those in files (`offshoot agents new`) have the
- * same fields. In a clone: `node scripts/compile.js`, then `node build/examples/agents-in-code.js`. In a program of
- * yours, import from "offshoot".
+ * same fields. In a clone: `node scripts/compile.js`, then `node build/examples/agents-in-code.js`.
  */
 
 import { fileURLToPath } from "node:url";
-import { type AgentOptions, createRuntime } from "../src/index.ts";
-import { reply, respond, startChatUpstream } from "../src/testing/index.ts";
+import { type AgentOptions, createRuntime } from "offshoot";
+import { reply, respond, startChatUpstream } from "offshoot/testing";
 
 const REVIEWER: AgentOptions = {
   name: "reviewer",
@@ -33,7 +32,7 @@ export async function askReviewer(): Promise<string> {
   }
 }
 
-/** Stands in for a model: it calls the reviewer, who has instructions of its own. */
+/** Stands in for a model: it calls the reviewer, an agent with its own instructions. */
 function answer({
   items,
   instructions,

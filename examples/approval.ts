@@ -1,13 +1,13 @@
 /**
- * Tool calls that wait until a person answers on a web page. In a clone: `node scripts/compile.js`, then
- * `node build/examples/approval.js`, and open the address that it prints. In a program of yours, import from "offshoot".
+ * Tool calls that wait until a user answers on a web page. In a clone: `node scripts/compile.js`, then
+ * `node build/examples/approval.js`, and open the address that it prints.
  */
 
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createRuntime, type Question } from "../src/index.ts";
-import { reply, script, startChatUpstream } from "../src/testing/index.ts";
+import { createRuntime, type Question } from "offshoot";
+import { reply, script, startChatUpstream } from "offshoot/testing";
 
 interface OpenQuestion {
   readonly question: Question;
@@ -42,7 +42,7 @@ export async function openApprovalPage() {
   };
 }
 
-/** The page asks again by itself until there is a question. */
+/** The page reloads by itself until there is a question. */
 function showPage(response: ServerResponse, question: Question | undefined): void {
   const body = question
     ? `<h1>Allow this call?</h1>
@@ -53,12 +53,12 @@ function showPage(response: ServerResponse, question: Question | undefined): voi
   response.end(`<!doctype html><html lang="en"><title>Approval</title>${body}</html>`);
 }
 
-/** A model chose these words: without this they could be buttons of their own. */
+/** A model chose this text: without escaping it could contain buttons of its own. */
 function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
 
-/** Runs an agent that wants to write a file, while `person` answers at the page. */
+/** Runs an agent that wants to write a file, while `person` answers on the page. */
 export async function runWithPage(
   root: string,
   person: (url: string) => Promise<void>,

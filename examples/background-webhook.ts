@@ -1,16 +1,16 @@
 /**
  * A response in the background, and a webhook that is called when it has ended. The server and the receiver are in one
  * program here; docs/webhooks.md has them as two. In a clone: `node scripts/compile.js`, then
- * `node build/examples/background-webhook.js`. In a program of yours, import from "offshoot/server".
+ * `node build/examples/background-webhook.js`.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createServerApp, type ServerApp } from "../src/server/index.ts";
+import { createServerApp, type ServerApp } from "offshoot/server";
 
-/** An older event may be one that somebody has recorded and sends again. */
+/** An older event may be a recorded one that an attacker sends again. */
 const MAX_AGE_SECONDS = 300;
 
 interface WebhookEvent {
@@ -19,7 +19,7 @@ interface WebhookEvent {
   readonly data: { readonly id: string };
 }
 
-/** The event, if the holder of the secret has signed it. The official SDKs have this as `webhooks.unwrap`. */
+/** Returns the event if its signature is valid. The official SDKs have this as `webhooks.unwrap`. */
 export function readEvent(
   body: string,
   headers: IncomingHttpHeaders,
@@ -32,7 +32,7 @@ export function readEvent(
   const wanted = Buffer.from(
     `v1,${createHmac("sha256", secretBytes).update(signed).digest("base64")}`,
   );
-  // There are two signatures, with a blank between them, while a secret is changed.
+  // While a secret is replaced there are two signatures, separated by a space.
   const isSigned = String(headers["webhook-signature"])
     .split(" ")
     .map((signature) => Buffer.from(signature))
@@ -40,14 +40,14 @@ export function readEvent(
   return isFresh && isSigned ? (JSON.parse(body) as WebhookEvent) : undefined;
 }
 
-/** Calls `onEvent` once for each event. The same event can come again: its id says so. */
+/** Calls `onEvent` once for each event. The same event may arrive again; its id shows that. */
 export async function openReceiver(secret: string, onEvent: (event: WebhookEvent) => void) {
   const seen = new Set<string>();
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const piece of request) body += piece;
     const event = readEvent(body, request.headers, secret);
-    // Answer first and work afterwards: an answer that takes 15 seconds counts as none.
+    // Answer first and work afterwards: an answer that takes 15 seconds counts as a failure.
     response.writeHead(event ? 200 : 400).end();
     if (!event || seen.has(event.id)) return;
     seen.add(event.id);
@@ -63,7 +63,7 @@ export async function openReceiver(secret: string, onEvent: (event: WebhookEvent
   };
 }
 
-/** Asks in the background, waits for the webhook, and reads the answer under the id that the event names. */
+/** Asks in the background, waits for the webhook, and reads the answer by the id in the event. */
 export async function askInBackground(input: string): Promise<readonly string[]> {
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   let tell: (event: WebhookEvent) => void = () => {};

@@ -1,11 +1,12 @@
 /**
- * A main agent that hands parts of its task to subagents, all within one budget. In a clone: `node scripts/compile.js`,
- * then `node build/examples/budgeted-delegation.js`. In a program of yours, import from "offshoot".
+ * A main agent that delegates parts of its task to subagents, all within one budget.
+ *
+ * In a clone: `node scripts/compile.js`, then `node build/examples/budgeted-delegation.js`.
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime, type SubagentEvent } from "../src/index.ts";
-import { reply, respond, startChatUpstream } from "../src/testing/index.ts";
+import { createRuntime, type SubagentEvent } from "offshoot";
+import { reply, respond, startChatUpstream } from "offshoot/testing";
 
 const PARTS = ["parser", "printer", "tests"];
 
@@ -13,11 +14,19 @@ export interface Audit {
   readonly text: string;
   readonly tokens: number;
   readonly started: readonly string[];
+  /** What the main agent was told about subagents that the rest of the budget did not pay for. */
+  readonly refused: readonly string[];
 }
 
 /** The tree never spends more than `maxTokens`: each subagent's share is reserved before it starts. */
 export async function audit(maxTokens: number): Promise<Audit> {
-  const upstream = await startChatUpstream({ engine: respond(answer) });
+  const refused = new Set<string>();
+  const engine = respond((request) => {
+    for (const report of reportsOf(request))
+      if (report.includes("Not started")) refused.add(report);
+    return answer(request);
+  });
+  const upstream = await startChatUpstream({ engine });
   const started: string[] = [];
   const observe = (event: SubagentEvent): void => {
     if (event.event === "spawn") started.push(event.label);
@@ -32,15 +41,24 @@ export async function audit(maxTokens: number): Promise<Audit> {
       limits: { tokens: maxTokens },
     });
     const { output_text: text, spent } = await run.result();
-    return { text, tokens: Number(spent["tokens"]), started };
+    return { text, tokens: Number(spent["tokens"]), started, refused: [...refused] };
   } finally {
     await runtime.close();
     await upstream.close();
   }
 }
 
-/** Stands in for a model: the main agent delegates once, a subagent reports at once. */
-function answer({ items }: { readonly items: readonly object[] }): ReturnType<typeof reply.text> {
+interface Asked {
+  readonly items: readonly object[];
+}
+
+/** What the main agent was told about each subagent. */
+function reportsOf({ items }: Asked): string[] {
+  return items.flatMap((item) => ("output" in item ? [JSON.stringify(item.output)] : []));
+}
+
+/** Stands in for a model: the main agent delegates once, and each subagent reports at once. */
+function answer({ items }: Asked): ReturnType<typeof reply.text> {
   const text = JSON.stringify(items);
   if (text.includes("function_call_output")) return reply.text("All three parts are audited.");
   if (!text.includes("in three parts")) return reply.text("No problems found.");
@@ -51,4 +69,10 @@ function answer({ items }: { readonly items: readonly object[] }): ReturnType<ty
   return reply.calls(calls);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await audit(200_000));
+/** Enough for the main agent and two of its three subagents. */
+export const SMALL_BUDGET = 6_000;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  console.log(await audit(200_000));
+  console.log(await audit(SMALL_BUDGET));
+}

@@ -1,13 +1,12 @@
 /**
  * The server inside a program that has an HTTP server of its own: one port for both. In a clone:
- * `node scripts/compile.js`, then `node build/examples/embed-server.js`. In a program of yours, import from
- * "offshoot/server" (docs/mounting.md).
+ * `node scripts/compile.js`, then `node build/examples/embed-server.js`.
  */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createServerApp } from "../src/server/index.ts";
+import { createServerApp } from "offshoot/server";
 
 /** A site with a page `/hello` of its own; `/v1/…` is Offshoot's. Close both when you are done. */
 export async function openSite() {
@@ -31,7 +30,7 @@ export async function openSite() {
   };
 }
 
-/** Asks as any client of the Responses API would. */
+/** Asks like any client of the Responses API. */
 export async function askSite(url: string, key: string, input: string): Promise<string> {
   const answer = await fetch(`${url}/v1/responses`, {
     method: "POST",

@@ -1,18 +1,18 @@
 /**
  * A run that uses the tools of an MCP server. This file is also that server, so that the example is complete. In a
- * clone: `node scripts/compile.js`, then `node build/examples/mcp-client.js`. In a program of yours, import from
- * "offshoot". On the command line `offshoot mcp add NAME -- COMMAND` does the same.
+ * clone: `node scripts/compile.js`, then `node build/examples/mcp-client.js`. On the command line
+ * `offshoot mcp add NAME -- COMMAND` does the same.
  */
 
 import { fileURLToPath } from "node:url";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { createRuntime } from "offshoot";
 import { z } from "zod";
-import { createRuntime } from "../src/index.ts";
 
 const FILE = fileURLToPath(import.meta.url);
 
-/** Keeps what was agreed to for as long as the program runs. A program that stays writes it to a file. */
+/** Keeps approvals while the program runs. A program that must remember them writes them to a file. */
 function createMemory() {
   let text: string | undefined;
   return {
@@ -43,7 +43,8 @@ export async function askForTide(harbour: string): Promise<string> {
         onProblem: (problem) => console.error(problem),
       },
     },
-    // A tool of another program asks before its first call, and again when its description has changed.
+    // The tool of another program needs approval before its first call, and again when its description has
+    // changed.
     ask: async ({ tool }) => (tool === "mcp__sea__tide" ? "yes" : "no"),
   });
   try {

@@ -23,13 +23,13 @@ You compute.
 `;
 
 interface Start {
-  /** The program and its first arguments, as `["offshoot"]`. */
+  /** The program and its first arguments, such as `["offshoot"]`. */
   readonly command: readonly string[];
-  /** The home folder that has the agent's file. */
+  /** The home folder with the agent's file. */
   readonly home: string;
 }
 
-/** Gives the names of the tools and the answer of the agent. */
+/** Returns the names of the tools and the agent's answer. */
 export async function askCalculator({ command, home }: Start): Promise<readonly string[]> {
   const agents = join(home, ".config", "offshoot", "agents");
   await mkdir(agents, { recursive: true });

@@ -1,11 +1,11 @@
 /**
  * A tool of your own, given to a run. In a clone: `node scripts/compile.js`, then
- * `node build/examples/own-tool.js Oslo`. In a program of yours, import from "offshoot".
+ * `node build/examples/own-tool.js Oslo`.
  */
 
 import { fileURLToPath } from "node:url";
+import { createRuntime, defineTool } from "offshoot";
 import { z } from "zod";
-import { createRuntime, defineTool } from "../src/index.ts";
 
 const weather = defineTool({
   name: "weather",
@@ -15,7 +15,7 @@ const weather = defineTool({
   run: async ({ city }) => `${city}: 7 °C, rain`,
 });
 
-/** Asks the embedded model, which calls the tool it is told to. */
+/** Asks the embedded model, which calls the tool that the prompt names. */
 export async function askForWeather(city: string): Promise<string> {
   const runtime = await createRuntime({ tools: [weather] });
   try {

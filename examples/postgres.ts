@@ -1,13 +1,12 @@
 /**
  * Several programs on one Postgres database: one starts a run, another reads its answer. In a clone:
  * `node scripts/compile.js`, then `node build/examples/postgres.js postgres://USER:PASSWORD@HOST/DATABASE`.
- * In a program of yours, import from "offshoot".
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime } from "../src/index.ts";
+import { createRuntime } from "offshoot";
 
-/** Starts a run whose record is in the database, and returns its id. The tables are made with the first use. */
+/** Starts a run whose record is in the database, and returns its id. The first use creates the tables. */
 export async function ask(database: string, input: string): Promise<string> {
   const runtime = await createRuntime({ storePath: database });
   try {

@@ -1,11 +1,11 @@
 /**
- * A run that goes on after its process was killed. In a clone: `node scripts/compile.js`, then
- * `node build/examples/resume.js begin record.db`. Kill that process when it says so (`kill -9 PID`), then
- * `node build/examples/resume.js go-on record.db`. In a program of yours, import from "offshoot".
+ * A run that continues after its process was killed. In a clone: `node scripts/compile.js`, then `node
+ * build/examples/resume.js begin record.db`. Kill that process when it says so (`kill -9 PID`), then `node
+ * build/examples/resume.js resume record.db`.
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime, defineTool } from "../src/index.ts";
+import { createRuntime, defineTool } from "offshoot";
 
 /** The first process waits here until it is killed. The second one gets an answer at once. */
 function createReport(isReady: boolean) {
@@ -35,11 +35,10 @@ export async function begin(storePath: string): Promise<void> {
 }
 
 /** Continues every run of the record that no process works on. Finished model and tool calls are not made again. */
-export async function goOn(storePath: string): Promise<readonly string[]> {
+export async function resumeAll(storePath: string): Promise<readonly string[]> {
   const runtime = await createRuntime({ storePath, tools: [createReport(true)] });
   try {
-    const query = { limit: 100, status: "running", parent_id: null } as const;
-    const left = await runtime.engine.record.listRuns(query);
+    const left = await runtime.unfinished();
     const runs = await Promise.all(left.map(({ id }) => runtime.resume(id)));
     return await Promise.all(runs.map(async (run) => (await run.result()).output_text));
   } finally {
@@ -50,5 +49,5 @@ export async function goOn(storePath: string): Promise<readonly string[]> {
 const [, program, action = "", storePath = "record.db"] = process.argv;
 if (program === fileURLToPath(import.meta.url)) {
   if (action === "begin") await begin(storePath);
-  else for (const answer of await goOn(storePath)) console.log(answer);
+  else for (const answer of await resumeAll(storePath)) console.log(answer);
 }

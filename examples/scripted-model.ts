@@ -1,14 +1,13 @@
 /**
- * A test of your own agent against a model server that says what you tell it to, and fails once. In a
- * clone: `node scripts/compile.js`, then `node build/examples/scripted-model.js`. In a program of yours,
- * import from "offshoot" and "offshoot/testing".
+ * A test of your own agent against a scripted model server, which fails once. In a clone: `node
+ * scripts/compile.js`, then `node build/examples/scripted-model.js`.
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime } from "../src/index.ts";
-import { reply, script, serverError, startChatUpstream } from "../src/testing/index.ts";
+import { createRuntime } from "offshoot";
+import { reply, script, serverError, startChatUpstream } from "offshoot/testing";
 
-/** The answer comes although the first request is met with a 500. */
+/** The answer arrives although the first request gets a 500. */
 export async function askScriptedModel(): Promise<string> {
   const engine = script(reply.text("Hello from the script."));
   const upstream = await startChatUpstream({ engine, faults: serverError({ times: 1 }) });

@@ -1,12 +1,12 @@
 /**
- * The answer as it comes. In a clone: `node scripts/compile.js`, then `node build/examples/stream.js "Hello"`.
- * In a program of yours, import from "offshoot".
+ * Prints an answer while it arrives. In a clone: `node scripts/compile.js`, then `node
+ * build/examples/stream.js "Hello"`.
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime } from "../src/index.ts";
+import { createRuntime } from "offshoot";
 
-/** Yields the text piece by piece; the ending says whether it is complete. */
+/** Yields the text piece by piece. The ending says whether it is complete. */
 export async function* streamAnswer(
   input: string,
   model = "embedded/offline",

@@ -1,11 +1,11 @@
 /**
  * An answer that fits a JSON schema, or an ending that says why there is none. In a clone: `node scripts/compile.js`,
- * then `node build/examples/structured-output.js`. In a program of yours, import from "offshoot".
+ * then `node build/examples/structured-output.js`.
  */
 
 import { fileURLToPath } from "node:url";
-import { createRuntime, type RunRequest } from "../src/index.ts";
-import { reply, script, startChatUpstream } from "../src/testing/index.ts";
+import { createRuntime, type RunRequest } from "offshoot";
+import { reply, script, startChatUpstream } from "offshoot/testing";
 
 interface City {
   readonly city: string;
@@ -19,7 +19,10 @@ const SCHEMA = {
   additionalProperties: false,
 };
 
-/** The document was checked against the schema; a model that misses it is asked again, twice at most. */
+/**
+ * The document was checked against the schema. A model whose answer does not fit is asked again, at most
+ * twice.
+ */
 export async function findCity(
   input: string,
   model: Pick<RunRequest, "model" | "url">,
@@ -35,7 +38,7 @@ export async function findCity(
   }
 }
 
-/** A scripted server stands in for a real model: its first answer does not fit. */
+/** A scripted server stands in for a real model. Its first answer does not fit. */
 export async function findScriptedCity(): Promise<City> {
   const answers = [
     reply.text('{"city":"Paris"}'),

@@ -4,10 +4,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
 /**
- * Installed beside the product instead of bundled: what has binaries or data files of its own, and what few use.
+ * Installed beside the product instead of bundled: packages with binaries or data files of their own, and packages
+ * that few use.
  *
- * zod is bundled, though users hand over schemas of theirs: its copies understand each other's (`instanceof` and
- * descriptions included), and as 90 files of its own it takes longer to load than all of ours (bench/start.ts).
+ * zod is bundled, although users pass schemas of their own copy: copies understand each other (`instanceof` and
+ * descriptions included), and as 90 files of its own it takes longer to load than all our code (bench/start.ts).
  */
 export const INSTALLED = [
   /^@dbos-inc\/dbos-sdk$/,
@@ -19,7 +20,7 @@ export const INSTALLED = [
   /^node:/,
 ];
 
-/** What the wires share, each a file of its own otherwise. */
+/** Modules that the wires share; otherwise each would be a file of its own. */
 export const WIRES = [
   "base/(lines|sse)",
   "providers/(offered-tools|json-rule|logprob-shape|cache-marks|sealed-reasoning|own-reasoning)",
@@ -28,15 +29,15 @@ export const WIRES = [
 /** What all stores share. */
 export const STORES = "store/(spending-rows|once)";
 
-/** Modules of `src` by their paths without the ending, with all that they import and that is in no group before. */
+/** Modules of `src` by their paths without the ending, with everything they import that is in no earlier group. */
 export function group(name, priority, ...paths) {
   const test = new RegExp(`src/(${paths.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
   return { name, test, priority };
 }
 
 /**
- * Undici loads `node:http2` at once, for a protocol that must be asked for and that we never ask for:
- * 5 ms of every request's start (bench/start.ts).
+ * Undici loads `node:http2` at once, for a protocol that must be asked for and that we never ask for: 5 ms of every
+ * request's start (bench/start.ts).
  */
 const withoutHttp2 = {
   name: "without-http2",
@@ -47,8 +48,8 @@ const withoutHttp2 = {
 };
 
 /**
- * A dispatcher is given texts and bytes, never forms. What would read forms is most of `fetch`: 90 kB to
- * parse with every request's start.
+ * A dispatcher gets texts and bytes, never forms. The code that reads forms is most of `fetch`: 90 kB to parse with
+ * every request's start.
  */
 const withoutForms = {
   name: "without-forms",
@@ -64,10 +65,10 @@ const withoutForms = {
   },
 };
 
-/** What a request needs of undici, and nothing else of it. */
+/** The parts of undici that a request needs. */
 export const lightUndici = [withoutHttp2, withoutForms];
 
-/** Writes the licenses of all bundled packages beside the bundle, as they ask for. */
+/** Writes the licenses of all bundled packages beside the bundle, as the licenses require. */
 export function bundledLicenses() {
   return {
     name: "bundled-licenses",

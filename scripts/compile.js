@@ -3,7 +3,7 @@
  * the last time. Compiled files whose source is gone are removed first, so that no deleted test runs.
  */
 
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ensureInstalled, ROOT, runProgram } from "./packages.js";
 
@@ -18,6 +18,7 @@ if (project === CLIENTS) {
   linkModules(CLIENTS);
 }
 runProgram("tooling", "tsc", ["-p", project]);
+namePackage();
 
 function removeStale(folder) {
   if (!existsSync(folder)) return;
@@ -28,10 +29,29 @@ function removeStale(folder) {
   }
 }
 
-/** Other files than the compiler's are somebody else's, and stay. */
+/** Files that the compiler did not write belong to others, and stay. */
 function hasSource(path) {
   const source = path.replace(/(\.d\.ts|\.js|\.js\.map)$/, ".ts");
   return source === path || existsSync(join(ROOT, relative(BUILD, source)));
+}
+
+/**
+ * The examples import `offshoot`, as a program of a user does. In `build/` that is what was compiled, and not what
+ * `npm run build` has bundled.
+ */
+function namePackage() {
+  const folder = join(BUILD, "examples/node_modules/offshoot");
+  mkdirSync(folder, { recursive: true });
+  // Without it the examples would be part of the package `offshoot`, which then means its bundled files.
+  writeFileSync(join(BUILD, "examples/package.json"), '{ "type": "module" }\n');
+  const entries = { ".": "index", "./protocol": "protocol/index" };
+  for (const name of ["server", "testing"]) entries[`./${name}`] = `${name}/index`;
+  const exports = {};
+  for (const [name, path] of Object.entries(entries)) {
+    exports[name] = `./${path.replace("/", "-")}.mjs`;
+    writeFileSync(join(folder, exports[name]), `export * from "../../../src/${path}.js";\n`);
+  }
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "offshoot", exports }));
 }
 
 /** Compiled files look for packages from where they are, which is below `build/`. */

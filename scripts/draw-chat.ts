@@ -16,7 +16,8 @@ import { toSvg } from "./pictures/screen-svg.ts";
 
 // From build/scripts/ up to the checkout.
 const docs = new URL("../../docs/", import.meta.url);
-const [COLUMNS, ROWS] = [100, 44];
+const COLUMNS = 100;
+const ROWS = 44;
 
 const MEDIAN = `export function median(values: number[]): number {
   const sorted = values.sort();
@@ -52,7 +53,7 @@ const DONE = `\`median\` now sorts a copy by value, and takes the mean of the tw
 | \`median([1, 2, 3, 4])\` | 3 | 2.5 |
 `;
 
-/** Reads the file once; then it explains, or edits and tells. */
+/** Reads the file once; then it explains, or edits and reports. */
 function answer({ items }: ModelRequest): AnswerReply {
   const usage = { usage: { input: 14_200, output: 310 } };
   const called = items.flatMap((item) => (item.type === "function_call" ? [item.name] : []));
@@ -128,7 +129,7 @@ async function write(name: string, title: string, xterm: Xterm): Promise<void> {
   const all = xterm.looks();
   const end = all.findLastIndex((pieces) => pieces.length > 0);
   const rows = all.slice(0, end + 1);
-  // After its last line a run has no cursor that anybody looks for.
+  // After its last line a run has no cursor to show.
   const cursor = xterm.cursor.row <= end ? xterm.cursor : undefined;
   await writeFile(new URL(`${name}.svg`, docs), toSvg({ title, rows, columns: COLUMNS, cursor }));
   console.log(

@@ -1,4 +1,4 @@
-/** `node scripts/install.js PACKAGE…`: installs packages of this repository where they are missing. */
+/** `node scripts/install.js PACKAGE…`: installs packages of this repository if they are missing. */
 
 import { ensureInstalled } from "./packages.js";
 

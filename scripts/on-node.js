@@ -15,7 +15,7 @@ const bin = join(folder, "node_modules", name, "bin");
 
 if (!existsSync(bin)) {
   mkdirSync(folder, { recursive: true });
-  // With a package of its own there, npm does not look for one further up.
+  // With a package of its own there, npm does not look for one in a parent folder.
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   const install = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
   run("npm", [...install, `${name}@${version}`], { cwd: folder });

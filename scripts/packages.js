@@ -5,19 +5,30 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync, utimesSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, statSync, utimesSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-/** Runs `npm ci` in a package whose dependencies are missing or older than its lock file. */
+/**
+ * Runs `npm ci` in a package whose dependencies are missing or older than its lock file. If `node_modules` is a link,
+ * the packages belong to another clone. They are used as they are, because `npm ci` would empty that clone's folder.
+ */
 export function ensureInstalled(folder) {
   const lock = join(ROOT, folder, "package-lock.json");
-  const installed = join(ROOT, folder, "node_modules", ".package-lock.json");
-  if (existsSync(installed) && statSync(lock).mtimeMs <= statSync(installed).mtimeMs) return;
+  const modules = join(ROOT, folder, "node_modules");
+  const installed = join(modules, ".package-lock.json");
+  const isLink = lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const isThere = existsSync(installed);
+  if (isThere && (isLink || statSync(lock).mtimeMs <= statSync(installed).mtimeMs)) return;
+  if (isLink) {
+    const there = `${modules} is a link to ${readlinkSync(modules)}, which has no packages.`;
+    console.error(`${there} Install them there, or remove the link.`);
+    process.exit(1);
+  }
   console.error(`Installing ${folder === "." ? "dependencies" : folder}…`);
-  // Where NODE_ENV is `production`, npm leaves out what the build needs unless it is told.
+  // If NODE_ENV is `production`, npm leaves out what the build needs unless it is told to include it.
   run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: join(ROOT, folder),
   });

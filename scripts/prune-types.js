@@ -1,6 +1,6 @@
 /**
- * After the compiler has written the types of every source file into `dist/`: keeps those that the package's
- * entries reach. What they reach may name no package that users do not have.
+ * After the compiler has written the types of every source file into `dist/`: keeps those that the package's entries
+ * reach. They must not name a package that users do not have.
  */
 
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";

@@ -35,7 +35,7 @@ if (process.argv.includes("--dry-run")) {
   console.log(`Push it: git push --follow-tags`);
 }
 
-/** The place in BUMPS of what a changeset asks for. */
+/** The index in BUMPS of the bump that a changeset asks for. */
 function readBump(name) {
   const [, word = ""] =
     /^"?offshoot"?: (\w+)$/m.exec(readFileSync(join(FOLDER, name), "utf8")) ?? [];
@@ -48,7 +48,7 @@ function readVersion() {
   return JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version;
 }
 
-/** As `changeset version` counts. */
+/** Counts like `changeset version`. */
 function nextVersion(now, by) {
   const [major, minor, patch] = now.split(".").map(Number);
   if (by === "major") return `${major + 1}.0.0`;

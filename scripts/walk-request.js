@@ -1,11 +1,12 @@
 /**
- * `node scripts/walk-request.js`, after `node scripts/compile.js`: the way of one request through the code. For
- * a stored and streamed response, for one that is not stored, and for `offshoot run`: how many files and
- * functions it enters, how many calls that is, and how often it goes from one room or folder to another.
+ * `node scripts/walk-request.js [NAME…]`, after `node scripts/compile.js`: the way of one request through the code.
+ * For responses of several kinds and for `offshoot run`: how many files and functions it enters, how many calls that
+ * is, and how often it goes from one room or folder to another. `--functions` prints each function, too, in the order
+ * in which the request first enters them, with the number of its calls. A NAME chooses walks; `WALKS` has them.
  *
- * Requests are answered by a small server of this process that is not part of the product. The first
- * response of each kind loads and opens what is kept afterwards; the second one is counted. `base` and
- * `protocol` are the ground that all rooms stand on: going there is not a change of room.
+ * Requests are answered by a small server of this process that is not part of the product. The first response of each
+ * kind loads modules and opens the record; the second one is counted. `base` and `protocol` are used by all rooms:
+ * going there is not a change of room.
  */
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -17,12 +18,31 @@ import { ROOT } from "./packages.js";
 
 register("./house/instrument.js", import.meta.url);
 
+const TODO = "find TODO in .";
+const PYTHON = { tools: [{ type: "code_interpreter", container: { type: "auto" } }] };
+
+const WALKS = {
+  stored: () => walkServer("POST /v1/responses, stored and streamed", { stream: true }),
+  paced: () =>
+    walkServer("the same, in pieces that come one by one", { stream: true, isPaced: true }),
+  python: () => walkServer("the same, with code_interpreter", { stream: true, ...PYTHON }),
+  direct: () => walkServer("POST /v1/responses, store: false", { store: false }),
+  run: () => walkRun("What is 2+3?"),
+  find: () => walkRun(TODO),
+};
+
+const words = process.argv.slice(2);
+const names = words.filter((word) => !word.startsWith("-"));
+const unknown = names.find((name) => !Object.hasOwn(WALKS, name));
+if (unknown !== undefined) {
+  console.error(`Unknown walk \`${unknown}\`. Available: ${Object.keys(WALKS).join(", ")}.`);
+  process.exit(2);
+}
 const folder = makeFolder();
 try {
-  const upstream = await startUpstream();
-  const rows = [...(await walkServer(upstream.port)), await walkRun()];
-  upstream.close();
-  print(rows);
+  for (const name of names.length > 0 ? names : Object.keys(WALKS)) {
+    print(await WALKS[name](), words.includes("--functions"));
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -33,26 +53,22 @@ function makeFolder() {
   return mkdtempSync(join(parent, "walk-"));
 }
 
-async function walkServer(port) {
-  const server = await openServer(port);
-  const rows = [];
-  for (const [name, body] of [
-    ["POST /v1/responses, stored and streamed", { store: true, stream: true }],
-    ["POST /v1/responses, store: false", { store: false }],
-  ]) {
-    await ask(server.url, body);
-    await settled();
-    startWalk();
-    await ask(server.url, body);
-    await settled();
-    rows.push({ name, ...stopWalk() });
-  }
+async function walkServer(name, { isPaced = false, ...body }) {
+  const upstream = await startUpstream({ isPaced, calls: body.tools !== undefined });
+  const server = await openServer(upstream.port, body.tools ? { interpreter: {} } : {});
+  await ask(server.url, body);
+  await settled();
+  startWalk();
+  await ask(server.url, body);
+  await settled();
+  const walk = stopWalk();
   await server.close();
-  return rows;
+  upstream.close();
+  return { name, ...walk };
 }
 
 /** As `offshoot serve` opens it, without keys: a record in a file, one tenant. */
-async function openServer(port) {
+async function openServer(port, machine) {
   const { createRuntime } = await import("../build/src/runtime/runtime.js");
   const { createRoutes } = await import("../build/src/server/routes.js");
   const { openServer: listen } = await import("../build/src/server/running/open-server.js");
@@ -67,6 +83,7 @@ async function openServer(port) {
     root: folder,
     maxBackground: 4,
     sealKey: new Uint8Array(32),
+    machine,
   });
   const caller = { tenant: "walker", keyId: null, catalogue: [], limits: NO_LIMITS };
   const opened = await listen({
@@ -99,20 +116,20 @@ async function ask(url, body) {
   if (!answered.ok || !text.includes("clever")) throw new Error(`${answered.status}: ${text}`);
 }
 
-/** What a response leaves to do after its answer was sent is part of its way. */
+/** Work that a response leaves for after its answer is part of its way. */
 async function settled() {
   await new Promise((resolve) => setTimeout(resolve, 300));
 }
 
 /** The embedded model: no key and no network. */
-async function walkRun() {
+async function walkRun(prompt) {
   startWalk();
   const { main } = await import("../build/src/cli/main.js");
   const { io, said } = createIo();
-  const exitCode = await main(["run", "--model", "embedded", "What is 2+3?"], io);
+  const exitCode = await main(["run", "--model", "embedded", prompt], io);
   const walk = stopWalk();
   if (exitCode !== 0) throw new Error(`offshoot run ended with ${exitCode}: ${said()}`);
-  return { name: 'offshoot run "What is 2+3?"', ...walk };
+  return { name: `offshoot run "${prompt}"`, ...walk };
 }
 
 function createIo() {
@@ -134,13 +151,15 @@ function createIo() {
   return { io, said: () => texts.join("") };
 }
 
-function print(rows) {
-  for (const { name, pairs, ...counts } of rows) {
-    console.log(name);
-    for (const [what, count] of Object.entries(counts)) {
-      console.log(`  ${String(count).padStart(6)} ${what}`);
-    }
-    const most = pairs.slice(0, 8).map(([pair, count]) => `${pair} ${count}`);
-    console.log(`         ${most.join(", ")}`);
+function print({ name, pairs, entered, ...counts }, withFunctions) {
+  console.log(name);
+  for (const [what, count] of Object.entries(counts)) {
+    console.log(`  ${String(count).padStart(6)} ${what}`);
+  }
+  const most = pairs.slice(0, 8).map(([pair, count]) => `${pair} ${count}`);
+  console.log(`         ${most.join(", ")}`);
+  if (!withFunctions) return;
+  for (const { path, name: called, calls } of entered) {
+    console.log(`  ${path} ${called}${calls > 1 ? ` ×${calls}` : ""}`);
   }
 }

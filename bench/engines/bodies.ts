@@ -1,4 +1,6 @@
-/** What the runs of the bench do: the writes of a response, of a tree of subagents, and of a run that is taken over. */
+/**
+ * What the runs of the bench do: the writes of a response, of a tree of subagents, and of a run that is taken over.
+ */
 
 import type { Engine, RunContext, RunOutcome, Step } from "../../src/engine/engine.ts";
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";

@@ -6,9 +6,9 @@ import { childrenOf } from "../gateway/processes.ts";
 
 export interface ServerCost {
   readonly cpuMs: number;
-  /** Those that wrote something. */
+  /** Transactions that wrote something. */
   readonly transactions: number;
-  /** Of its log, which it writes before its tables. */
+  /** Bytes of its write-ahead log. */
   readonly walBytes: number;
 }
 
@@ -17,7 +17,7 @@ const TICK_MS = 10;
 /** A process of the server that lives as long as the server does. */
 const LASTING = "(select pid from pg_stat_activity where backend_type = 'checkpointer')";
 
-/** The figures of a server that nobody else uses. */
+/** The figures of a server that has no other user. */
 export async function readServerCost(
   { query }: PostgresServer,
   address: string,
@@ -42,7 +42,9 @@ export function subtract(after: ServerCost, before: ServerCost): ServerCost {
   };
 }
 
-/** The fields of `/proc/PID/stat` after the name, which may hold spaces: the first is field 3. */
+/**
+ * The fields of `/proc/PID/stat` after the name, which may contain spaces: the first is field 3.
+ */
 function readStat(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -52,7 +54,7 @@ function parentOf(pid: number): number {
   return Number(readStat(pid)[4 - 3]);
 }
 
-/** Of the server, of its processes that live, and of those that have ended. */
+/** The CPU of the server, of its living processes, and of those that have ended. */
 function readTreeMs(pid: number): number {
   const sum = (fields: readonly string[], from: number, to: number): number =>
     fields.slice(from - 3, to - 2).reduce((total, field) => total + Number(field), 0) * TICK_MS;

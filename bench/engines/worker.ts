@@ -17,15 +17,15 @@ export type Order =
   | { readonly do: "hang" }
   | { readonly do: "sweep" };
 
-/** What it is told; times in milliseconds. */
+/** The answer to the bench; times in milliseconds. */
 export interface Told {
   readonly latencies?: readonly number[] | undefined;
   readonly cpuMs?: number | undefined;
-  /** Of the machine's monotonic clock. */
+  /** By the machine's monotonic clock. */
   readonly takenAt?: number | undefined;
 }
 
-/** How often whoever may take over looks for runs of processes that are gone. */
+/** How often a process that may take over looks for runs of processes that are gone. */
 const SWEEP_MS = 50;
 const DEPTH = 2;
 

@@ -78,7 +78,7 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
     start: startWithKey,
     path: "/v1/responses",
     headers: () => ({}),
-    // A field that the vendor's table lets through.
+    // A field that the vendor's table accepts.
     body: (stream) => ({ ...responseBody(stream), top_k: 40 }),
   },
   "offshoot with messages": {
@@ -132,8 +132,8 @@ async function startOffshoot(upstreamPort: number): Promise<number> {
 const DAILY_TOKENS = 1e12;
 
 /**
- * What an operator's server has besides: a name with two deployments, and a key with a budget that is
- * reserved before each call and booked after it. The books are in memory.
+ * A server as an operator runs it: a name with two deployments, and a key with a budget that is reserved before each
+ * call and booked after it. The record is in memory.
  */
 async function startWithKey(upstreamPort: number): Promise<number> {
   const target = toTarget(upstreamPort);
@@ -141,7 +141,10 @@ async function startWithKey(upstreamPort: number): Promise<number> {
   const deployments = [deployment, { ...deployment, model: "custom/bench-2" }];
   const shelf = createMemoryShelf();
   const guard = createGuard({
-    ...{ shelf, spending: createMemorySpending(), audit: createMemoryAudit(), clock: systemClock },
+    shelf,
+    spending: createMemorySpending(),
+    audit: createMemoryAudit(),
+    clock: systemClock,
     settings: { auth: true, host: "127.0.0.1", hosts: [], origins: [], catalogue: [] },
   });
   const limits = { tokens_per_day: DAILY_TOKENS };
@@ -149,14 +152,17 @@ async function startWithKey(upstreamPort: number): Promise<number> {
   const { charge, openPurse, payerOf } = guard.budgets;
   return await serve({
     models: { named: [["bench", { ...target, deployments }]], usual: target },
-    // The load does not know the key, which is made anew in each process.
+    // The load does not know the key, which is generated in each process.
     guard: {
       admit: (request, ...rest) => {
         request.rawHeaders.splice(0, 0, "authorization", `Bearer ${token}`);
         return guard.admit(request, ...rest);
       },
     },
-    ...{ charge, openPurse, payerOf, enterPlace: guard.enterPlace },
+    charge,
+    openPurse,
+    payerOf,
+    enterPlace: guard.enterPlace,
   });
 }
 
@@ -229,8 +235,8 @@ async function startPortkey(): Promise<number> {
 }
 
 /**
- * It writes into the headers of a stream that it was answered with, which nobody may: 500 to every
- * stream as it is published. A copy of the answer can be written into, and costs it little.
+ * It writes into the headers of a stream's response, which are immutable: as published it answers every stream with
+ * 500. A copy of the response can be changed, and costs it little.
  */
 function unlockAnswers(): void {
   const { fetch: ask } = globalThis;

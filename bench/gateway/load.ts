@@ -1,6 +1,6 @@
 /**
- * A load of one request after the other on each of some connections, over bare sockets, so that what
- * it costs itself does not limit what it measures.
+ * A load of one request after the other on each of some connections, over bare sockets, so that its own cost does not
+ * limit what it measures.
  */
 
 import { connect, type Socket } from "node:net";
@@ -15,9 +15,9 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** Milliseconds, the middle one of all requests. */
+  /** The median of all requests, in milliseconds. */
   readonly medianMs: number;
-  /** Of all requests together. */
+  /** All requests together. */
   readonly tookMs: number;
   readonly bytes: number;
 }
@@ -45,7 +45,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   return { medianMs: times[Math.floor(times.length / 2)] ?? 0, tookMs, bytes };
 }
 
-/** Asks one after the other over one connection, each body made of the answer before it. */
+/** Asks one after the other over one connection, each body made from the answer before it. */
 export async function runInTurn(
   load: Omit<Load, "body" | "connections">,
   toBody: (answer: string) => string,
@@ -59,7 +59,7 @@ export async function runInTurn(
   return answer;
 }
 
-/** How long one GET takes, of a connection that is there already. */
+/** How long one GET takes, over an open connection. */
 export async function openProbe(port: number, path: string): Promise<Probe> {
   const socket = await open(port);
   const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
@@ -78,7 +78,7 @@ export interface Probe {
   close(): void;
 }
 
-/** Opens streams and leaves them open behind their first bytes. */
+/** Opens streams and leaves them open after their first bytes. */
 export async function holdStreams(load: Load): Promise<readonly Socket[]> {
   const request = toRequest(load);
   const sockets: Socket[] = [];
@@ -115,7 +115,7 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** One answer, whole: by its length, or to the end of its last chunk. Rejects one that tells of a failure. */
+/** One whole answer: by its length, or to the end of its last chunk. Rejects an answer that reports a failure. */
 function ask(socket: Socket, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const answer = createAnswer();
@@ -134,7 +134,7 @@ function ask(socket: Socket, request: string): Promise<string> {
   });
 }
 
-/** A stream that ends so has status 200 all the same. Looked for in the last event alone. */
+/** A stream that fails in this way still has status 200. Only its last event is searched. */
 const FAILED = /event: (response\.failed|error)\n/;
 const END_CHARS = 20_000;
 
@@ -165,7 +165,7 @@ function createAnswer(): Answer {
   };
 }
 
-/** Of the whole answer; undefined while its headers are not there, infinite where they do not say. */
+/** The length of the whole answer; undefined before its headers are there, infinite if they do not say. */
 function lengthIn(head: string): number | undefined {
   const end = head.indexOf("\r\n\r\n");
   if (end < 0) return undefined;

@@ -1,4 +1,4 @@
-/** The processes of a bench: each on a core of its own, and what it has used. Linux. */
+/** The processes of a bench: each on a core of its own, and the CPU it has used. Linux. */
 
 import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ export interface Started {
   readonly port: number;
 }
 
-/** Starts a program that tells its port once it listens; it ends when it is disconnected. */
+/** Starts a program that reports its port once it listens; it ends when it is disconnected. */
 export async function startChild(
   program: string,
   argv: readonly string[],
@@ -43,7 +43,7 @@ export function cpuMs({ pid }: Pick<ChildProcess, "pid">): number {
   return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
 }
 
-/** How long a thread has run, in nanoseconds; nothing for one that has ended meanwhile. */
+/** How long a thread has run, in nanoseconds; empty for one that has ended meanwhile. */
 function readStat(path: string): string {
   try {
     return readFileSync(path, "latin1").split(" ", 1)[0] ?? "0";
@@ -52,7 +52,7 @@ function readStat(path: string): string {
   }
 }
 
-/** The processes that a process has started and that live. */
+/** The living processes that a process has started. */
 export function childrenOf({ pid }: Pick<ChildProcess, "pid">): { readonly pid: number }[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim();
   return text.split(/\s+/).flatMap((word) => (word === "" ? [] : [{ pid: Number(word) }]));

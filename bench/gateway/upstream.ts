@@ -1,6 +1,6 @@
 /**
- * A chat server of canned answers, whole or as a stream of 256 events, each written by itself: all at once,
- * or one by one as a model does. A stream whose request names `pace:N` sends an event every N milliseconds.
+ * A chat server of canned answers, whole or as a stream of 256 events, each written by itself: all at once, or one by
+ * one as a model does. For a request with `pace:N` the stream sends an event every N milliseconds.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,7 +10,7 @@ import { setTimeout } from "node:timers/promises";
 export const EVENTS = 256;
 const WORDS = ["the ", "quick ", "brown ", "fox ", "jumps ", "over ", "it, ", "and "];
 
-/** In the words of the request. */
+/** In the text of the request. */
 const PACE = /pace:(\d+)/;
 const FRAMES = toFrames();
 const WHOLE = JSON.stringify({
@@ -28,7 +28,7 @@ const WHOLE = JSON.stringify({
   usage: { prompt_tokens: 20, completion_tokens: 64, total_tokens: 84 },
 });
 
-/** Tells its parent the port. `hold` keeps each stream open behind its first event. */
+/** Sends its parent the port. `hold` keeps each stream open after its first event. */
 export function startUpstream({ hold = false } = {}): void {
   const server = createServer((request, response) => void answer(request, response, hold));
   server.keepAliveTimeout = 60_000;
@@ -60,9 +60,20 @@ async function answer(
   const pace = PACE.exec(body)?.[1];
   for (const frame of FRAMES) {
     response.write(frame);
-    if (pace) await setTimeout(Number(pace));
+    if (pace) await setTimeout(Number(pace) * vary());
   }
   response.end();
+}
+
+let seed = 1;
+
+/**
+ * Between 0.5 and 1.5, the same in each run. Streams that were begun together would otherwise send their events in the
+ * same turns of the event loop for ever, which no models do: a gateway would have one read of all of them.
+ */
+function vary(): number {
+  seed = (seed * 48_271) % 2_147_483_647;
+  return 0.5 + seed / 2_147_483_647;
 }
 
 function toFrames(): string[] {

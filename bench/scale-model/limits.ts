@@ -1,6 +1,6 @@
 /**
- * What a single database and its servers reach first, and what to do then. The bounds are those of one large machine
- * and are assumed, not measured; change them for yours.
+ * The limits that a single database and its servers reach first, and what to do then. The bounds are those of one
+ * large machine and are assumed, not measured; change them for yours.
  */
 
 import { type Costs, type ModelLoad, type Needs, toNeeds } from "./model.ts";
@@ -24,7 +24,7 @@ export const LIMITS: readonly Limit[] = [
     unit: "cores",
     most: 32,
     used: ({ databaseCores }) => databaseCores,
-    advice: `\`store: false\` for what nobody reads again; then ${SEVERAL}. A read replica helps reports and backups alone: servers read what they have just written`,
+    advice: `\`store: false\` for what is never read again; then ${SEVERAL}. A read replica helps reports and backups alone: servers read what they have just written`,
   },
   {
     name: "log of the database",
@@ -59,11 +59,11 @@ export const LIMITS: readonly Limit[] = [
 export interface Headroom {
   readonly limit: Limit;
   readonly used: number;
-  /** Responses a second at which it is reached. */
+  /** The load in responses a second that reaches it. */
   readonly reachedAt: number;
 }
 
-/** The one that is reached first comes first. */
+/** The limit that is reached first comes first. */
 export function toHeadroom(costs: Costs, load: ModelLoad): Headroom[] {
   const all = LIMITS.map((limit) => ({
     limit,
@@ -73,14 +73,15 @@ export function toHeadroom(costs: Costs, load: ModelLoad): Headroom[] {
   return all.sort((a, b) => a.reachedAt - b.reachedAt);
 }
 
-/** More than any load: a limit that is not reached there is none. */
+/** More than any load: a limit that is not reached here does not exist. */
 const MOST_RATE = 1e9;
 
-/** By halves, because replicas are whole ones. */
+/** By bisection, because replicas are whole numbers. */
 function findReached(limit: Limit, costs: Costs, load: ModelLoad): number {
   const usedAt = (responsesPerSecond: number): number =>
     limit.used(toNeeds(costs, { ...load, responsesPerSecond }));
-  let [below, above] = [0, 1];
+  let below = 0;
+  let above = 1;
   while (usedAt(above) < limit.most && above < MOST_RATE) above *= 2;
   while (above - below > above / 1000) {
     const middle = (below + above) / 2;

@@ -1,6 +1,6 @@
 /**
  * From a load to what it needs. Pure: costs of a response and of a token, times the load. Costs come from the measured
- * points (`points.ts`); what was not measured here but assumed is named so in `ASSUMED`.
+ * points (`points.ts`); values that were assumed and not measured are in `ASSUMED`.
  */
 
 import type { Point } from "../stored/sizing.ts";
@@ -14,13 +14,13 @@ export interface ModelLoad {
   readonly tokens: number;
   /** How fast the model writes one stream. */
   readonly tokensPerSecond: number;
-  /** The busiest time against the mean of a day. */
+  /** The busiest time divided by the mean of a day. */
   readonly peak: number;
   /** How long responses are kept. */
   readonly keepDays: number;
 }
 
-/** What is counted of a response, and of a token. */
+/** What is counted for a response, and for a token. */
 const COUNTED = [
   "serverCpuMs",
   "databaseCpuMs",
@@ -35,14 +35,14 @@ export type Cost = Readonly<Record<Counted, number>>;
 export interface Costs {
   /** Of a response that is not streamed. */
   readonly plain: Cost;
-  /** Of one that is, without its tokens. */
+  /** Of a streamed response, without its tokens. */
   readonly streamed: Cost;
-  /** Of a token that comes by itself. Those that come together are written together, and cost less. */
+  /** Of a token that comes by itself. Tokens that come together are written together, and cost less. */
   readonly token: Cost;
   /** Memory of a server without load, and of each open stream. */
   readonly serverBytes: number;
   readonly streamBytes: number;
-  /** Connections of each process at most. */
+  /** The most connections of each process. */
   readonly connections: number;
 }
 
@@ -50,17 +50,17 @@ export interface Costs {
 export const ASSUMED = {
   /** Of a server's core: above it, waiting times grow faster than the load. */
   serverUse: 0.6,
-  /** Of the database's cores: vacuum, backups and a bad day need the rest. */
+  /** Of the database's cores: vacuum, backups and load peaks need the rest. */
   databaseUse: 0.5,
   /** Servers beyond what the load needs: one may be updated or die. */
   spareReplicas: 1,
   /** Of a process without load, with V8's own room to grow: measured were 100 MB at the start, 170 to 340 MB later. */
   processBytes: 250e6,
-  /** Of each process at most: the pool of `postgres-driver.ts`, and the one that listens. */
+  /** The most of each process: the pool of `postgres-driver.ts`, and the connection that listens. */
   connections: 9,
 } as const;
 
-/** Below this many at once a token is written by itself: the model is for servers with a load. */
+/** With fewer connections a token is written by itself: the model is for servers with a load. */
 const LEAST_CONNECTIONS = 32;
 
 export function toCosts(points: readonly Point[]): Costs {
@@ -84,7 +84,7 @@ export function toCosts(points: readonly Point[]): Costs {
   };
 }
 
-/** Whether the cost of a token is taken from a point: tokens that come one by one, to a server with a load. */
+/** True if the cost of a token is taken from this point: tokens that come one by one, to a server with a load. */
 export function isFitted({ pacedTokens, connections }: Point): boolean {
   return pacedTokens > 0 && connections >= LEAST_CONNECTIONS;
 }
@@ -106,7 +106,7 @@ function pick(of: (key: Counted) => number): Cost {
   };
 }
 
-/** What one response costs, of those that a load has. */
+/** The cost of one average response of a load. */
 export function toResponseCost(
   costs: Costs,
   { streamed, tokens }: Pick<ModelLoad, "streamed" | "tokens">,
@@ -127,7 +127,7 @@ export interface Needs {
   readonly walBytesPerSecond: number;
   readonly walBytesPerDay: number;
   readonly keptBytesPerDay: number;
-  /** After as many days as responses are kept. */
+  /** After the number of days that responses are kept. */
   readonly keptBytes: number;
   readonly openStreams: number;
   /** Of all servers. */
@@ -166,7 +166,7 @@ export interface Compared {
   readonly model: number;
 }
 
-/** The model's figures beside those of points, for points with a load. */
+/** The model's figures next to the measured ones, for points with a load. */
 export function comparePoints(costs: Costs, points: readonly Point[]): Compared[] {
   const loaded = points.filter(({ connections }) => connections >= LEAST_CONNECTIONS);
   return loaded.flatMap((point) => {

@@ -1,7 +1,7 @@
 /**
- * What `npm run bench:stored -- --full --only=sizing --stores=postgres` measured, a response each: the data that the
- * model is made from, and held against. Postgres 18 on the same machine as the server, over a socket; two cores that
- * other work shared, which makes CPU dearer than on a quiet machine by a third to a half.
+ * What `npm run bench:stored -- --full --only=sizing --stores=postgres` measured, for each response: the data that the
+ * model is made from, and compared with. Postgres 18 on the same machine as the server, over a socket; two cores that
+ * other work shared, which makes CPU cost more than on a quiet machine by a third to a half.
  */
 
 import type { Point } from "../stored/sizing.ts";

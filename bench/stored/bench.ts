@@ -1,4 +1,4 @@
-/** What the parts of the bench of stored responses share: what is asked, how it is measured and shown. */
+/** The shared parts of the bench of stored responses: what is asked, how it is measured and shown. */
 
 import { CONTENDERS } from "../gateway/contenders.ts";
 import { type Load, openProbe, runLoad } from "../gateway/load.ts";
@@ -10,7 +10,7 @@ export interface Bench {
   readonly isFull: boolean;
   readonly upstream: Started;
   readonly pipe: Started;
-  /** The gateway that paced tokens are held against; undefined where it was not asked for. */
+  /** The gateway that paced tokens are compared with; undefined without `--peer`. */
   readonly peer: Started | undefined;
 }
 
@@ -23,17 +23,17 @@ export interface Goal {
   readonly atMost: number;
 }
 
-/** What was measured of a number of requests. */
+/** The figures of a number of requests. */
 export interface Figure {
-  /** Of CPU a request, in milliseconds. */
+  /** CPU for each request, in milliseconds. */
   readonly cpu: number;
   readonly ms: number;
   readonly perSecond: number;
-  /** Waits for the disk a request. */
+  /** Waits for the disk for each request. */
   readonly syncs: number;
-  /** Bytes that the store grew by, a request. */
+  /** Bytes that the store grew by for each request. */
   readonly bytes: number;
-  /** The longest that a health check took. */
+  /** The longest time of a health check. */
   readonly healthMs: number;
 }
 
@@ -44,7 +44,7 @@ const PROMPT = "Say something about foxes, in about a hundred words, and be kind
 
 export type Kind = "plain" | "streamed";
 
-/** A request of the Responses API, with more fields than those of every request. */
+/** A request of the Responses API, with further fields. */
 export function toBody(kind: Kind, more: object = {}): string {
   const body = { model: "bench", instructions: "You are brief.", max_output_tokens: 400 };
   return JSON.stringify({ ...body, input: PROMPT, stream: kind === "streamed", ...more });
@@ -55,12 +55,12 @@ export function toLoad({ port }: { readonly port: number }, body: string): Load 
   return { port, path: "/v1/responses", headers, body, connections: 1, requests: 1 };
 }
 
-/** The same through the pipe, as the chat server is asked. */
+/** The same through the pipe, in the chat server's form. */
 export function toPipeLoad(pipe: Started, kind: Kind, words?: string): Load {
   return toOtherLoad("byte pipe", pipe, kind, words);
 }
 
-/** The same through another gateway, as it is asked. `words` stand in the prompt. */
+/** The same through another gateway, in its form. `words` are in the prompt. */
 export function toOtherLoad(name: string, { port }: Started, kind: Kind, words?: string): Load {
   const { path, headers, body } = CONTENDERS[name] ?? (undefined as never);
   const asked = JSON.stringify(body(kind === "streamed"));
@@ -68,17 +68,28 @@ export function toOtherLoad(name: string, { port }: Started, kind: Kind, words?:
   return { port, path, headers: headers(port), body: text, connections: 1, requests: 1 };
 }
 
-/** Asks for health all the while. */
+/** Makes health checks all the time. */
 export async function measureServer(server: Server, load: Load): Promise<Figure> {
   return await measureWork(server, load.requests, () => runLoad(load));
+}
+
+/**
+ * The same twice, once without health checks: where little is asked in a long time, 50 checks a second are a large part
+ * of the CPU, and other gateways are not asked for any.
+ */
+export async function measureAlone(server: Server, load: Load): Promise<Figure> {
+  const { healthMs } = await measureServer(server, load);
+  const figure = await measureWork(server, load.requests, () => runLoad(load), NO_WATCH);
+  return { ...figure, healthMs };
 }
 
 export async function measureWork(
   server: Server,
   requests: number,
   work: () => Promise<{ readonly medianMs: number; readonly tookMs: number }>,
+  startWatch = watchHealth,
 ): Promise<Figure> {
-  const watch = await watchHealth(server.port);
+  const watch = await startWatch(server.port);
   const before = { cpu: server.cpuMs(), syncs: server.syncs(), size: await server.sizeOf() };
   const { medianMs: ms, tookMs } = await work();
   const cpu = (server.cpuMs() - before.cpu) / requests;
@@ -96,7 +107,14 @@ export async function measurePipe({ child }: Started, load: Load): Promise<Figur
   return { cpu, ms, perSecond, syncs: 0, bytes: 0, healthMs: 0 };
 }
 
-async function watchHealth(port: number): Promise<{ end(): Promise<number> }> {
+interface Watch {
+  /** The longest time of a check, in milliseconds. */
+  end(): Promise<number>;
+}
+
+const NO_WATCH = async (): Promise<Watch> => ({ end: async () => 0 });
+
+async function watchHealth(port: number): Promise<Watch> {
   const probe = await openProbe(port, "/healthz");
   let worst = 0;
   let isOver = false;
@@ -116,7 +134,7 @@ async function watchHealth(port: number): Promise<{ end(): Promise<number> }> {
   };
 }
 
-/** One after the other and several times over, the middle of each: what else a machine does is everybody's. */
+/** One after the other and several times, the median of each: other load of the machine affects all of them. */
 export async function takeTurns(
   contenders: Readonly<Record<string, () => Promise<Figure>>>,
   rounds: number,
@@ -140,7 +158,12 @@ function toMiddle(figures: readonly Figure[]): Figure {
 }
 
 export const NOTHING: Figure = {
-  ...{ cpu: Number.NaN, ms: 0, perSecond: 0, syncs: 0, bytes: 0, healthMs: 0 },
+  cpu: Number.NaN,
+  ms: 0,
+  perSecond: 0,
+  syncs: 0,
+  bytes: 0,
+  healthMs: 0,
 };
 
 export function print(name: string, { cpu, ms, perSecond, syncs, bytes, healthMs }: Figure): void {
@@ -155,7 +178,7 @@ export function print(name: string, { cpu, ms, perSecond, syncs, bytes, healthMs
   console.log(`${name.padEnd(44)} ${figures.join("  ")}`);
 }
 
-/** A busy machine holds up everybody: twice what a server takes that stores nothing is allowed. */
+/** A busy machine delays everything: twice the time of a server that stores nothing is allowed. */
 export function toHealthGoal(name: string, stored: Figure, unstored: Figure): Goal {
   const atMost = Math.max(HEALTH_LIMIT_MS, Math.ceil(2 * unstored.healthMs));
   return { name: `${name}: health checks, ms`, value: stored.healthMs, atMost };

@@ -1,4 +1,4 @@
-/** Responses that go on with others: a chain of `previous_response_id`, and a conversation. */
+/** Responses that continue others: a chain of `previous_response_id`, and a conversation. */
 
 import { runInTurn, runLoad } from "../gateway/load.ts";
 import {

@@ -6,6 +6,7 @@ import {
   type Figure,
   type Goal,
   type Kind,
+  measureAlone,
   measurePipe,
   measureServer,
   NOTHING,
@@ -26,9 +27,9 @@ const REQUESTS = { plain: 600, streamed: 300 } as const;
 const ROUNDS = 3;
 const MOST_TIMES_UNSTORED = 2;
 const MOST_SYNCS = 2;
-/** What `@musistudio/llms` needs for a token, which stores nothing, against the pipe: 258 to 125 µs. */
+/** What `@musistudio/llms`, which stores nothing, needs for a token compared with the pipe: 258 to 125 µs. */
 const MOST_TIMES_PIPE_PACED = 258 / 125;
-/** An event of each stream in so many milliseconds: about 1,600 a second of all streams together. */
+/** Milliseconds between the events of each stream: about 1,600 a second of all streams together. */
 const PACED = { 1: 20, 32: 20, 256: 160 } as const;
 
 export async function measureLoads(bench: Bench): Promise<Goal[]> {
@@ -82,14 +83,15 @@ const NOT_STORED = { store: false };
 function show(at: string, figures: Readonly<Record<string, Figure>>) {
   const { pipe = NOTHING, unstored = NOTHING, stored = NOTHING } = figures;
   for (const [name, figure] of Object.entries(figures)) print(`${at}: ${name}`, figure);
-  const [ofPipe, ofUnstored] = [stored.cpu / pipe.cpu, stored.cpu / unstored.cpu];
+  const ofPipe = stored.cpu / pipe.cpu;
+  const ofUnstored = stored.cpu / unstored.cpu;
   console.log(
     `  stored: ${ofPipe.toFixed(2)} times the pipe, ${ofUnstored.toFixed(2)} times unstored\n`,
   );
   return { pipe, unstored, stored };
 }
 
-/** Tokens that come one by one: the figures are those of a token. */
+/** Tokens that come one by one: the figures are for each token. */
 export async function measurePaced(bench: Bench): Promise<Goal[]> {
   const goals: Goal[] = [];
   const all = Object.entries(PACED).filter(([count]) => bench.isFull || count === "32");
@@ -125,8 +127,8 @@ async function measurePace(
             await measurePipe(peer, { ...toOtherLoad(PEER, peer, "streamed", words), ...size }),
           ),
       }),
-      unstored: async () => perToken(await measureServer(server, unstored)),
-      stored: async () => perToken(await measureServer(server, stored)),
+      unstored: async () => perToken(await measureAlone(server, unstored)),
+      stored: async () => perToken(await measureAlone(server, stored)),
     },
     1,
   );
@@ -146,7 +148,9 @@ function perToken(figure: Figure): Figure {
   const { cpu, syncs, bytes, perSecond } = figure;
   return {
     ...figure,
-    ...{ cpu: cpu / EVENTS, syncs: syncs / EVENTS, bytes: bytes / EVENTS },
+    cpu: cpu / EVENTS,
+    syncs: syncs / EVENTS,
+    bytes: bytes / EVENTS,
     perSecond: perSecond * EVENTS,
   };
 }
@@ -163,7 +167,7 @@ async function withServer(
   }
 }
 
-/** V8 is still compiling in the first ones. */
+/** V8 is still compiling during the first ones. */
 async function warmUp(server: Server, { pipe, peer }: Bench, kind: Kind): Promise<void> {
   const size = { connections: 32, requests: REQUESTS[kind] * 2 };
   if (peer) await measurePipe(peer, { ...toOtherLoad(PEER, peer, kind), ...size });

@@ -1,7 +1,7 @@
 /**
- * A Postgres of its own for each server of the bench, with the waits for its disk counted and slowed by
- * `slow-sync.c`, which is compiled here: it needs a C compiler. The database shares its core with the upstream and
- * the load, so that the servers are measured alone on theirs.
+ * A Postgres of its own for each server of the bench, with the waits for its disk counted and slowed by `slow-sync.c`,
+ * which is compiled here: it needs a C compiler. The database shares its core with the upstream and the load, so that
+ * the servers are measured alone on theirs.
  */
 
 import { spawnSync } from "node:child_process";
@@ -18,14 +18,14 @@ import {
 import { childrenOf, cpuMs } from "../gateway/processes.ts";
 import type { DatabaseUse, OpenStore, StoreOptions } from "./stores.ts";
 
-/** Sources are not copied to where the compiled bench is. */
+/** Sources are not copied to the folder of the compiled bench. */
 const SOURCE = fileURLToPath(new URL("../../../bench/stored/slow-sync.c", import.meta.url));
-/** As a server in use has them, for the memory of a small machine. */
+/** As in production, for the memory of a small machine. */
 const SETTINGS = ["shared_buffers=256MB", "max_wal_size=4GB", "checkpoint_timeout=15min"];
 const CORE = 1;
 const TICKS_MS = 10;
 
-/** Why there is no Postgres to measure; undefined where there is one. */
+/** Why Postgres cannot be measured; undefined if it can. */
 export const POSTGRES_BENCH_LACK =
   POSTGRES_LACK ?? (spawnSync("cc", ["--version"]).status === 0 ? undefined : "there is no `cc`");
 
@@ -64,7 +64,8 @@ interface Disk {
 /** Readable and writable for the user that runs Postgres. */
 function makeDisk(): Disk {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-bench-disk-"));
-  const [library, syncs] = [join(folder, "slow-sync.so"), join(folder, "syncs")];
+  const library = join(folder, "slow-sync.so");
+  const syncs = join(folder, "syncs");
   const { status, stderr } = spawnSync(
     "cc",
     ["-O2", "-shared", "-fPIC", "-o", library, SOURCE, "-ldl"],
@@ -93,7 +94,7 @@ async function readCounts(client: pg.Client): Promise<Omit<DatabaseUse, "cpuMs">
   };
 }
 
-/** Of all its processes, also of those that have ended: the first one has waited for them. */
+/** The CPU of all its processes, also of those that have ended: the first process has waited for them. */
 function cpuOf({ pid }: PostgresServer): number {
   if (pid === undefined) throw new Error("The server is not the bench's own.");
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

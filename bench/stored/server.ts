@@ -13,9 +13,9 @@ export interface ServerOptions {
   readonly upstreamPort: number;
   /** How many processes answer. */
   readonly workers: number;
-  /** What a wait for the disk takes beyond what it takes here. */
+  /** How much longer than on this machine a wait for the disk takes. */
   readonly syncMs?: number;
-  /** The core for all of it; any where it is left out. */
+  /** The core for all of it; any when left out. */
   readonly core?: number;
 }
 
@@ -26,7 +26,7 @@ export interface Server {
   /** Waits for the disk since its start. */
   syncs(): number;
   sizeOf(): Promise<number>;
-  /** Of the database, where it is a process of its own. */
+  /** Of the database, if it is a process of its own. */
   readUse(): Promise<DatabaseUse | undefined>;
   /** Memory of all its processes, in bytes. */
   memory(): number;
@@ -36,7 +36,7 @@ export interface Server {
 export const KEY = "bench-key-of-the-server-0123456789";
 const CLI = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
 
-/** With a key, its log, audit and numbers, as an operator runs it. */
+/** With a key, its log, audit and metrics, as an operator runs it. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { store, upstreamPort, workers, syncMs = 0, core } = options;
   const open = STORES[store];
@@ -72,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** Reads on: a log that nobody reads would hold the server up. */
+/** Continues to read: a log that is not read would block the server. */
 function readPort(stderr: NodeJS.ReadableStream): Promise<number> {
   let said = "";
   return new Promise((resolve, reject) => {

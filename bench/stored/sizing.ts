@@ -2,7 +2,7 @@
  * What a response and a token cost, for `docs/scaling.md` and `bench/scale-model`: CPU of the server and of the
  * database, transactions, bytes that are kept, bytes of the database's log, connections, memory.
  *
- * With `--json=FILE` the points are written down, so that the model can be held against them.
+ * With `--json=FILE` the points are written to a file, so that the model can be compared with them.
  */
 
 import { writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface Point {
   readonly store: string;
   readonly name: string;
   readonly connections: number;
-  /** Tokens of each response that come one by one; 0 where the answer comes at once. */
+  /** Tokens of each response that come one by one; 0 if the answer comes at once. */
   readonly pacedTokens: number;
   readonly isStreamed: boolean;
   readonly responsesPerSecond: number;
@@ -30,7 +30,7 @@ export interface Point {
   readonly keptBytes: number;
   readonly walBytes: number;
   readonly connectionsOpen: number;
-  /** Of the server at the end of the load, in all. */
+  /** The whole server's memory at the end of the load. */
   readonly memoryBytes: number;
 }
 
@@ -52,7 +52,7 @@ const ROWS: readonly LoadRow[] = [
   { name: "paced", connections: 256, requests: 256, isStreamed: true, paceMs: 160, isQuick: false },
 ];
 
-/** Postgres tells what an idle connection has done after ten seconds. */
+/** Postgres reports the work of an idle connection after ten seconds. */
 const TOLD_AFTER_MS = 11_000;
 
 export async function measureSizing({ store, upstream, isFull }: Bench): Promise<Goal[]> {

@@ -1,4 +1,4 @@
-/** The places that responses can be stored in: what a server needs for each, and what can be counted of it. */
+/** The places that responses can be stored in: what a server needs for each, and what can be measured of it. */
 
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,24 +8,24 @@ import { openPostgresStore } from "./postgres.ts";
 export interface StoreOptions {
   /** The home of the server. */
   readonly folder: string;
-  /** What a wait for the disk takes beyond what it takes here. */
+  /** How much longer than on this machine a wait for the disk takes. */
   readonly syncMs: number;
 }
 
 export interface OpenStore {
-  /** What the server is started with. */
+  /** The server's environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly execArgv: readonly string[];
-  /** Bytes that it takes now. */
+  /** Its size in bytes now. */
   sizeOf(): Promise<number>;
   /** Waits for the disk since its start. */
   syncs(): number;
-  /** What a database that is a process of its own has used; undefined for one that is not. */
+  /** What a database in a process of its own has used; undefined for a database in the server's process. */
   readUse(): Promise<DatabaseUse | undefined>;
   close(): Promise<void>;
 }
 
-/** Since its start, all but the connections. */
+/** Since its start, except for the connections. */
 export interface DatabaseUse {
   readonly cpuMs: number;
   readonly transactions: number;

@@ -1,4 +1,4 @@
-/** What each provider does with everything that a request may hold, from the table that is tested. */
+/** How each provider handles everything that a request may contain, from the table that is tested. */
 
 import { CELLS, COLUMNS, cellOf, GROUPS, type Row } from "../../test/conformance/matrix/cells.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
@@ -8,7 +8,7 @@ model: \`test/conformance/matrix/\`. The test fails when a cell is not what this
 
 const MODELS = `The columns are APIs: \`chat\` is \`openai-chat\`, \`responses\` is \`openai-responses\`, \`messages\` is \`anthropic\`; the others have the names that \`--provider\` takes.
 The scripted server of \`chat\` is as strict as OpenAI. Servers such as vLLM take more, for example \`top_k\`: [options.md](options.md#in-requests-to-the-server).
-\`openrouter\` is OpenRouter's server of chat completions, with a Claude behind it; \`bedrock\` has a Claude where a row is about cache points or \`top_k\`. A video of YouTube is read by Gemini; other models are given the page at the address, as at any other, and the test lets nobody fetch it.
+\`openrouter\` is OpenRouter's server of chat completions, with a Claude behind it; \`bedrock\` has a Claude if a row is about cache points or \`top_k\`. A video of YouTube is read by Gemini; other models get the page at the address, as at any other, and the test does not fetch it.
 A model may take less than its API: what the model table says it refuses is left out and reported, too.
 \`responses\` is OpenAI's own API; of another server of it less is expected, and more is bridged.`;
 

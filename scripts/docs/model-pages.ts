@@ -2,8 +2,8 @@
 
 import { PULL_TABLE } from "../../src/providers/download/pull-table.ts";
 import { INTENTS } from "../../src/providers/embedded/intents/table.ts";
+import type { Model } from "../../src/providers/models/facts.ts";
 import { MODELS } from "../../src/providers/models/model-table.ts";
-import type { Model } from "../../src/providers/models/models.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import { featuresOf } from "../../src/providers/vendors/features.ts";
 import { nativeRowOf } from "../../src/providers/vendors/native-tools.ts";
@@ -53,7 +53,7 @@ export async function renderProvidersPage(): Promise<string> {
     renderTable(["service", "why, and what to do"], NOT_SUPPORTED),
     ...(await renderFeatures()),
     "## Models",
-    "A model that is not here works too: nothing is refused and its price is unknown. Prices are USD per million tokens of input, cached input and output. `*` stands for the rest of a name. Change or add rows with `models` in [config.md](config.md).",
+    "A model that is not here works too: nothing is refused and its price is unknown. Prices are USD per million tokens of input, cached input and output. `*` means the rest of a name. Change or add rows with `models` in [config.md](config.md).",
     renderTable(
       ["model", "context", "answer", "price", "not able to", "not sent"],
       MODELS.map(toModelRow),
@@ -129,7 +129,6 @@ function renderAzure(): string[] {
       `$ export AZURE_OPENAI_ENDPOINT=https://me.openai.azure.com
 $ az login                                             # or AZURE_OPENAI_API_KEY=…
 $ offshoot run -m azure/my-deployment "Say hello"`,
-      "not run: it needs an account of Azure; test/e2e/azure-cli.e2e.ts has a stand-in",
     ),
     "Without `AZURE_OPENAI_API_KEY`, requests are signed with a token of Microsoft Entra ID. Offshoot uses the first row whose variables are set. If that identity fails, no other is tried. If no variables are set, it asks the virtual machine, then `az`.",
     renderTable(
@@ -158,7 +157,6 @@ $ offshoot run -m azure/my-deployment "Say hello"`,
       `$ offshoot run -m azure/old --url "https://me.openai.azure.com/openai/deployments/old?api-version=2024-10-21" "Say hello"
 $ export AZURE_OPENAI_ENDPOINT="https://me.openai.azure.com?api-version=2024-10-21"
 $ offshoot run -m azure/old "Say hello"                # …/openai/deployments/old/chat/completions`,
-      "not run: it needs an account of Azure; test/e2e/azure-cli.e2e.ts has a stand-in",
     ),
   ];
 }
@@ -170,7 +168,7 @@ const NOT_SUPPORTED = [
   ],
   [
     "Amazon SageMaker",
-    "Its endpoints are signed by AWS but have bodies of their own for each container. Use Bedrock, or put a compatible server in front.",
+    "Requests are signed as for AWS, but each container has its own form of bodies. Use Bedrock, or put a compatible server in front.",
   ],
   [
     "GitHub Copilot",
@@ -214,7 +212,7 @@ async function renderFeatures(): Promise<readonly string[]> {
 const THOUGHTS =
   "A model that thinks needs its thoughts back with the results of its calls, or it starts to think again after each one. The APIs of Anthropic, Gemini, Bedrock, Cohere, Ollama and OpenAI (Responses) get them back as they came. Servers of chat completions differ:";
 
-/** The vendors of chat completions, by the place that each has for thoughts. */
+/** The vendors of chat completions, by where each expects thoughts. */
 function renderThoughts(): string[][] {
   const vendors = VENDOR_NAMES.map((name) => [name, vendorOf(name)] as const)
     .filter(([, { wire }]) => wire === "openai-chat" || wire === "llamacpp")
@@ -234,9 +232,9 @@ function placeOfThoughts({ mistralParts, reasoningDetails, reasoningField }: Qui
     : "nowhere: the vendor documents no field for them";
 }
 
-const NATIVE_WORDS = `The words in the last column are fields of a request to the server (\`tools\`, \`reasoning\`, \`service_tier\`), or fields of the vendor's own that are laid over each request: \`options\` in the [settings](config.md) or \`--options\`. A type of a native tool that ends in \`*\` stands for all that begin so, with their dates.
+const NATIVE_WORDS = `The words in the last column are fields of a request to the server (\`tools\`, \`reasoning\`, \`service_tier\`), or the vendor's own fields, which are added to each request: \`options\` in the [settings](config.md) or \`--options\`. A type of a native tool that ends in \`*\` means all that begin so, with their dates.
 
-A native tool is run by the vendor. A request of the server names one by its type: \`{"type": "web_search_20250305", "max_uses": 3}\`. The standard \`web_search\` and \`code_interpreter\` go to the vendor where the table has them; [server.md](server.md#who-runs-a-tool) says when the server runs them instead. A run of the command line, or an agent file, names one as \`native:TYPE\` among its tools:
+A native tool is run by the vendor. A request of the server names one by its type: \`{"type": "web_search_20250305", "max_uses": 3}\`. The standard \`web_search\` and \`code_interpreter\` go to the vendor if the table has them; [server.md](server.md#who-runs-a-tool) says when the server runs them instead. A run of the command line, or an agent file, names one as \`native:TYPE\` among its tools:
 
 \`\`\`console
 $ offshoot run -m anthropic/claude-sonnet-5-5 --tools native:web_search "What is new in Node.js?"
@@ -245,7 +243,7 @@ $ offshoot run -m anthropic/claude-sonnet-5-5 --tools native:web_search "What is
 Calls of native tools pass no [gate](safety.md): the vendor makes them.`;
 
 const NATIVE_PRICES =
-  "What calls of native tools cost beside tokens, where it is published. A call whose price is not here makes the cost of its answer unknown. Beside a limit in dollars such a tool is refused; of the standard kinds this server runs its own instead. What a vendor gives for free each day is not taken off.";
+  "What calls of native tools cost besides tokens, if it is published. A call whose price is not here makes the cost of its answer unknown. With a limit in dollars such a tool is refused; for the standard kinds the server runs its own instead. What a vendor gives for free each day is not subtracted.";
 
 const ABILITIES = {
   reasoning: "reason",
@@ -268,7 +266,7 @@ function toModelRow(model: Model): string[] {
   ];
 }
 
-/** Nothing is kept, and standard error is left out. */
+/** Nothing is stored, and standard error is left out. */
 const ANSWER_ALONE = { OFFSHOOT_STORE: "false", OFFSHOOT_QUIET: "true" };
 
 export async function renderEmbeddedPage(): Promise<string> {
@@ -280,16 +278,16 @@ export async function renderEmbeddedPage(): Promise<string> {
   return renderPage("The embedded model", [
     "After this page you know which requests work without a key and without a network.",
     await renderTranscript(["run", "-m", "embedded", "compute 2**64 % 97"], ANSWER_ALONE),
-    "`embedded/offline` needs no key and no network. It is not a language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer of what they give. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. It reads the first 256 KB of a message or of an attached file, and refuses a conversation with more than 2 MB of tool calls and results (`context_exceeded`). The tokens of a longer input are estimated by its length. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model.",
+    "`embedded/offline` needs no key and no network. It is not a language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer from their results. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. It reads the first 256 KB of a message or of an attached file, and refuses a conversation with more than 2 MB of tool calls and results (`context_exceeded`). The tokens of a longer input are estimated by its length. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model.",
     "A request that could not be carried out is refused as well: the call was denied, the file is not there, the server answered 404. Standard error says why. A command that ended with an exit code was carried out, so the answer reports it: `run the tests` says whether the tests pass or failed, and with which exit code. If only some steps could be done, the answer says which.",
     "If no key is set and no local server answers, `offshoot run` falls back to this model. One line on standard error says so, also with `-q`.",
     "## JSON and schemas",
-    "The embedded model decides nothing. With `--schema` or `--json-object` it gives on what is stated, or it refuses:",
+    "The embedded model decides nothing. With `--schema` or `--json-object` it passes on what is stated, or it refuses:",
     renderTable(
       ["who chose the model", "what is asked", "what happens"],
       [
         [
-          "nobody (no key, no server)",
+          "no one (no key, no server)",
           "anything",
           "refused, before any tool call. A script that lost its key never gets an answer",
         ],
@@ -301,7 +299,7 @@ export async function renderEmbeddedPage(): Promise<string> {
         [
           "you",
           "an extraction: `extract the city: …`, `parse …`, `convert … to JSON`, `read … as a table`, `fill the form`, `return … as JSON`",
-          "filled with what stands after the colon, in files and on standard input",
+          "filled with what comes after the colon, in files and on standard input",
         ],
         [
           "you",
@@ -322,9 +320,9 @@ const REPLIES: readonly (readonly [string, string])[] = [
   ['`reply.text("Hello")`', "Says it."],
   [
     "`reply.calls([{ name, arguments }])`",
-    "Calls tools. `arguments` is an object, or text that is sent as it is, also where it is not JSON. `call_id` is made up unless given; the option `text` says something before.",
+    "Calls tools. `arguments` is an object, or text that is sent as it is, even if it is not JSON. `call_id` is generated unless given; the option `text` says something before.",
   ],
-  ['`reply.reasoning("Hm.", then)`', "Thinks, then goes on as the reply `then` does."],
+  ['`reply.reasoning("Hm.", then)`', "Thinks, then continues as the reply `then` does."],
   ['`reply.refusal("No.")`', "Refuses."],
   ['`reply.length("Cut he")`', "Says it, and is cut off by the token limit."],
   [
@@ -332,7 +330,7 @@ const REPLIES: readonly (readonly [string, string])[] = [
     "Searches with the vendor's own tool, and cites `pages` (`{ url, title }`).",
   ],
   ['`reply.picture(png, "A cat.")`', "Draws a picture: `png` is base64."],
-  ['`reply.failure("broke", { text })`', "Says `text`, then breaks off with an error."],
+  ['`reply.failure("broke", { text })`', "Says `text`, then stops with an error."],
   ['`reply.silence("Well")`', "Says it, then nothing more until it is cancelled."],
   ["`reply.status(429, body, headers)`", "An HTTP answer in place of the model's."],
   [
@@ -350,10 +348,7 @@ const REQUEST_FIELDS: readonly (readonly [string, string])[] = [
   ],
   ["`tools`, `tool_choice`", "What it may call, and whether it must."],
   ["`format`", '`{ type: "text" }`, or the JSON that is asked for.'],
-  [
-    "`temperature`, `top_p`, `max_output_tokens`",
-    "As they were sent; undefined where they were not.",
-  ],
+  ["`temperature`, `top_p`, `max_output_tokens`", "As they were sent; undefined if they were not."],
   ["`reasoning`", "`effort` and `summary`."],
 ];
 
@@ -373,7 +368,7 @@ await upstream.close();`,
     ),
     "`startChatUpstream` is a server on the loopback that refuses what the real one refuses. It is as strict as OpenAI: give Offshoot's `custom` vendor its address, because `vllm` and others send fields that OpenAI does not know. There is one for each API: `startResponsesUpstream`, `startMessagesUpstream` (Anthropic), `startGeminiUpstream`, `startBedrockUpstream`, `startCohereUpstream`, `startOllamaUpstream` and `startLlamacppUpstream`. Without an `engine` the [embedded model](embedded.md) answers. `faults` makes the answer go wrong: a fault, a list of them, or a function of the request's number.",
     "## What it answers",
-    "`script(a, b, …)` gives fixed replies, one for each request, in order. `respond(choose)` chooses by what a request says, for runs that ask side by side. `choose` must return its reply at once: an async function is refused with a 400 that says so.",
+    "`script(a, b, …)` gives fixed replies, one for each request, in order. `respond(choose)` chooses by what a request says, for runs that ask at the same time. `choose` must return its reply at once: an async function is refused with a 400 that says so.",
     renderFence(
       "ts",
       `import { reply, respond, startChatUpstream } from "offshoot/testing";

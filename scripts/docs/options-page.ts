@@ -1,4 +1,4 @@
-/** Fields of a vendor's own: where they are written, which are taken, and who may send them. */
+/** A vendor's own fields: where they are written, which are accepted, and who may send them. */
 
 import { OWNED_FIELDS } from "../../src/protocol/own-options.ts";
 import { CARRIED_FIELDS, SAMPLING_FIELDS } from "../../src/providers/carried-fields.ts";
@@ -25,18 +25,17 @@ options: { seed: 7, provider: { data_collection: deny } }
 Review the change you are given.`;
 
 export function renderOptionsPage(): string {
-  return renderPage("Options: fields of a vendor's own", [
+  return renderPage("Options: a vendor's own fields", [
     "With `options` you send a model's vendor what Offshoot has no word for: `top_k`, `seed`, safety settings, a router's preferences, guardrails. They are written as the vendor's API spells them, and laid over the body of the request as they are. Maps are joined; everything else is replaced.",
     renderFence(
       "sh",
       `offshoot run -m vllm/qwen3 --options '{"top_k": 40, "chat_template_kwargs": {"enable_thinking": false}}' "Hello"`,
-      "not run: it needs a vLLM server; test/providers has the bodies that are sent",
     ),
     "## Where they are written",
     renderTable(["where", "name", "holds for"], PLACES),
-    "Where several apply, those of a model come first, those of the settings or of `--options` (one setting: the flag replaces the file's) are laid over them, and those of a run, an agent or a request over both. A run's record has all of them: `settings.options` of its first event (`run_start`). A replay has those of the record.",
+    "If several apply, those of a model come first, those of the settings or of `--options` (one setting: the flag replaces the file's) are laid over them, and those of a run, an agent or a request over both. A run's record has all of them: `settings.options` of its first event (`run_start`). A replay has those of the record.",
     renderFence("markdown", AGENT_FILE, "file ~/.config/offshoot/agents/reviewer.md"),
-    "A subagent that keeps its parent's model has its parent's options, so a router's data policy holds for the whole tree; those of its agent file go over them. A subagent with another model begins with none but those of its file: one vendor's field is another vendor's error. Options of the settings hold for all of them.",
+    "A subagent that keeps its parent's model has its parent's options, so a router's data policy holds for the whole tree; those of its agent file override them. A subagent with another model has only those of its file: one vendor's field is another vendor's error. Options of the settings apply to all of them.",
     "## What they cannot set",
     "Options cannot change what Offshoot itself writes. A setting, an agent file, a program or a request that tries gets an error that names the field, and nothing is sent. The spelling does not matter: `maxTokens` is `max_tokens`.",
     renderTable(
@@ -45,7 +44,7 @@ export function renderOptionsPage(): string {
     ),
     "## In requests to the server",
     "`options` in a request is sent as it is. It needs a key that may set each of its fields: `offshoot keys create NAME --options GLOBS`. A field that the key may not set is refused with 403 and its name, and nothing is sent.",
-    "Clients of compatible servers also send such fields without `options`, beside the published ones. The rule for these: a field is passed on if the table below says that the model's vendor takes it, in the place where the vendor wants it, and if the key may set it. Any other field is left out and named in the answer (`offshoot.ignored`). It never fails the request: a server of your own that refuses a passed-on field by its name is asked again without these fields.",
+    "Clients of compatible servers also send such fields without `options`, besides the published ones. The rule for these: a field is passed on if the table below says that the model's vendor takes it, in the place where the vendor wants it, and if the key may set it. Any other field is left out and named in the answer (`offshoot.ignored`). It never fails the request: a server of your own that refuses a passed-on field by its name is asked again without these fields.",
     renderTable(
       ["API, or vendor on chat completions", "fields that are passed on"],
       toCarriedRows(),
@@ -65,16 +64,16 @@ export function renderOptionsPage(): string {
       ],
     ),
     "`OFFSHOOT_SERVER_KEY`, the key that the first `offshoot serve` prints, and servers with `--no-auth` may set everything. A key with a list of models (`--models`) sets `models`, `route`, `fallbacks` and `preset` only if `--options` names them, because a router would take it to other models; a pattern is not enough. A request's value wins over the one in the settings, so give a key only the fields that its users may change.",
-    "Some options cost money: `plugins` of OpenRouter search the web, a `prediction` that is wrong is charged. Some read what is yours: `cachedContent` names a prompt that somebody kept with your account. Keys that are limited in dollars pay for that where the vendor tells what an answer cost.",
+    "Some options cost money: `plugins` of OpenRouter search the web, a `prediction` that is wrong is charged. Some read what is yours: `cachedContent` names a prompt that was stored with your account. Keys that are limited in dollars pay for that if the vendor reports what an answer cost.",
     "## What an answer cost",
     `${tellers()} say with each answer what they charge for it. That is the cost of the call then, in place of a price by tokens: in \`runs cost\`, in budgets, and in what keys have used. It includes discounts and tools that the vendor ran.`,
-    "So a limit in dollars (`--max-cost`, `usd_per_day`) holds for their models though no price is in the table. The price is known only afterwards, so such a call reserves all dollars that its run, its subagent or its response has left, and none runs beside it in the same one. The limit is exceeded by one call at most, for each run or response on its way; the next is refused. To bound a single call as well, give the model a `price` in `models`, or `options: {provider: {max_price: {prompt: 1, completion: 2}}}` on OpenRouter.",
-    "A call that is interrupted is not told its price. It is booked with $30 for a million tokens, and at most with what it had reserved. An answer that does not tell its cost although its vendor's do is booked with all that it had reserved.",
-    `A cost that cannot be true is ignored, with a notice \`cost\`: one below 0, or above $${MOST_BESIDE_USD} plus what the answer's tokens would cost at ${DEARER} times the price of the dearest model that Offshoot knows.`,
+    "So a limit in dollars (`--max-cost`, `usd_per_day`) holds for their models though no price is in the table. The price is known only afterwards, so such a call reserves all dollars that its run, its subagent or its response has left, and no other runs at the same time in the same one. The limit is exceeded by one call at most, for each run or response in flight; the next is refused. To bound a single call as well, give the model a `price` in `models`, or `options: {provider: {max_price: {prompt: 1, completion: 2}}}` on OpenRouter.",
+    "The price of an interrupted call is not reported. It is booked with $30 for a million tokens, and at most with what it had reserved. An answer without its cost, from a vendor that reports costs, is booked with all that it had reserved.",
+    `A cost that cannot be true is ignored, with a notice \`cost\`: one below 0, or above $${MOST_BESIDE_USD} plus what the answer's tokens would cost at ${DEARER} times the price of the most expensive model that Offshoot knows.`,
   ]);
 }
 
-/** Who takes the same shares a row. */
+/** One row for the APIs that accept the same fields. */
 function toCarriedRows(): string[][] {
   const rows = new Map<string, string[]>();
   for (const [who, places] of CARRIED_FIELDS) {

@@ -1,4 +1,4 @@
-/** The parts a generated page is made of. */
+/** The parts of a generated page. */
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { main } from "../../src/cli/main.ts";
 const NOTE =
   "<!-- Made by `npm run docs` from the tables in src/. Change those, not this page. -->";
 
-/** Joins the blocks of a page with blank lines; what is empty is left out. */
+/** Joins the blocks of a page with blank lines; empty blocks are left out. */
 export function renderPage(title: string, blocks: readonly string[]): string {
   const all = [`# ${title}`, NOTE, ...blocks];
   return `${all.filter((block) => block !== "").join("\n\n")}\n`;
@@ -20,7 +20,7 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
-/** `note` says who runs it, as test/doc-blocks.ts reads it; readers do not see it. */
+/** `note` says which test runs it, as test/doc-blocks.ts reads it; readers do not see it. */
 export function renderFence(language: string, text: string, note?: string): string {
   const above = note === undefined ? "" : `<!-- ${note} -->\n`;
   return `${above}\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
@@ -38,7 +38,7 @@ export function renderCode(words: string): string {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What a shell shows for a command on a machine where nothing but `env` is set up. */
+/** What a shell shows for a command on a machine where nothing except `env` is set up. */
 export async function renderTranscript(
   args: readonly string[],
   env: Environment = {},
@@ -61,7 +61,7 @@ async function call(
       shown += text;
     },
   };
-  // A run works in a folder that is there; the others only speak of theirs.
+  // A run needs an existing folder; the other commands only print its path.
   const cwd =
     args[0] === "run" ? mkdtempSync(join(tmpdir(), "offshoot-docs-")) : "/home/ada/garden";
   const exitCode = await main(args, {

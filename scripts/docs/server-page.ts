@@ -18,22 +18,22 @@ import { UNSERVED } from "../../src/server/unserved.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
 const ERRORS = [
-  'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). Every stream ends with one terminal event and `[DONE]`. A stream that fails tells an `error` event (its fields flat and under `error`) and then `response.failed`; so does a stream whose record cannot be written, or that the server has no time left to finish. If a full disk has no room for the end of a stored response either, the record shows it as `in_progress` until there is room. Then the response ends as `failed` if a client was told so. Otherwise the server runs it again, once.',
-  "If the process that writes an answer dies, another one asks the model again. The finished response, its `output_text`, and all later turns hold finished items alone. A stream that was already told an item of the interrupted turn sees that item end `incomplete`. Sequence numbers go on without gaps; the `output_index` of such an item is missing from the final object.",
+  'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). Every stream ends with one terminal event and `[DONE]`. A stream that fails sends an `error` event (its fields flat and under `error`) and then `response.failed`; so does a stream whose record cannot be written, or that the server has no time left to finish. If a full disk has no room for the end of a stored response either, the record shows it as `in_progress` until there is room. Then the response ends as `failed` if a client was told so. Otherwise the server runs it again, once.',
+  "If the process that writes an answer dies, another one asks the model again. The finished response, its `output_text`, and all later turns have only finished items. A stream that was already sent an item of the interrupted turn sees that item end `incomplete`. Sequence numbers continue without gaps; the `output_index` of such an item is missing from the final object.",
 ].join("\n\n");
 
 const INJECT =
-  "`response.inject` with a `response_id` and an `input` of results answers the calls of agents (`multi_agent`) that wait while others of the team still work: once an agent has all its answers it goes on in the same response. The results are taken all or none; `response.inject.created` says that they are the response's, and with a stored one over a restart too. `response.inject.failed` gives them back with a message: `response_already_completed` means that they belong in another request, `response_not_found` that nothing here waits for them.";
+  "`response.inject` with a `response_id` and an `input` of results answers the calls of agents (`multi_agent`) that wait while others of the team still work: once an agent has all its answers it continues in the same response. The results are taken all or none; `response.inject.created` says that they are the response's, and with a stored one after a restart too. `response.inject.failed` returns them with a message: `response_already_completed` means that they belong in another request, `response_not_found` that nothing here waits for them.";
 
 const OWN_FIELDS =
-  "Requests for answers take one field that is not in the published API: `options`, fields of the model's vendor ([options.md](options.md)). Answers have one: `offshoot: {\"ignored\": [...]}` names what of the request was left out; where nothing was, it is not there. In a streamed chat completion it stands in the chunk with the `finish_reason`. `metadata` is the client's own; of what is left out, only fields and kinds of tools that the API does not know at all are named there as well, under `offshoot_ignored`, and only while there is room for a pair.";
+  "Requests for answers take one field that is not in the published API: `options`, fields of the model's vendor ([options.md](options.md)). Answers have one: `offshoot: {\"ignored\": [...]}` names what was left out of the request; it is missing if nothing was. In a streamed chat completion it is in the chunk with the `finish_reason`. `metadata` is the client's own; of what is left out, only fields and kinds of tools that the API does not know at all are named there as well, under `offshoot_ignored`, and only while there is room for a pair.";
 
 export function renderApiPage(): string {
   const all = [...createRoutes(NOTHING), ...createRecordRoutes(NOTHING as never)];
   const routes = [...all, ...createOwnRoutes()].map(({ method, path, ...rest }) => [
     `\`${method} ${path}\``,
     rest.summary,
-    rest.scope ?? "anybody",
+    rest.scope ?? "no key needed",
   ]);
   const limits = Object.entries(KEY_LIMITS).map(([name, { summary }]) => [
     renderCode(name),
@@ -41,20 +41,27 @@ export function renderApiPage(): string {
   ]);
   return renderPage("The addresses of the server", [
     "On this page you find every address of the server, what a key needs to use it, and the limits that a key can have. `GET /openapi.json` of your server describes the same for programs.",
+    [
+      "```sh",
+      "curl http://127.0.0.1:8484/openapi.json                       # all addresses, for programs",
+      'curl http://127.0.0.1:8484/v1/responses -H "authorization: Bearer osk_…" \\',
+      '  -d \'{"model": "embedded/offline", "input": "compute 6*7"}\'',
+      "```",
+    ].join("\n"),
     "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one in each message.",
     INJECT,
     OWN_FIELDS,
     renderTable(["address", "", "scope"], routes),
     ERRORS,
     "## What is not served",
-    "Addresses of the published API, and of servers beside it, that are not here answer 404 (`not_found`) and say what to use in their place: [server.md](server.md#not-provided) has the list.",
+    "Addresses of the published API, and of similar servers, that are not here answer 404 (`not_found`) and say what to use instead: [server.md](server.md#not-provided) has the list.",
     "## Scopes",
     renderTable(
       ["scope", "what a key with it may do"],
       Object.entries(SCOPES).map(([name, summary]) => [renderCode(name), summary]),
     ),
     "## Limits of a key",
-    "`offshoot keys create` sets them, and `offshoot keys update` changes or removes them. They count by minutes and days of UTC; one that is reached answers 429 and says when to come again.",
+    "`offshoot keys create` sets them, and `offshoot keys update` changes or removes them. They count by minutes and days of UTC; one that is reached answers 429 and says when to try again.",
     renderTable(["limit", ""], limits),
   ]);
 }
@@ -72,7 +79,7 @@ function createOwnRoutes(): Route[] {
   ];
 }
 
-/** A page needs the rows, and not what stands behind them. */
+/** A page needs the rows, and not the code that they call. */
 const NOTHING = new Proxy({}, { get: () => ({}) }) as OpenedResponses;
 
 const NEXT: Readonly<Record<FailureRule["next"], string>> = {
@@ -87,7 +94,7 @@ const COOLDOWN: Readonly<Record<FailureRule["health"], string>> = {
   unknown: "no: nothing is learned of it",
 };
 
-/** What other gateways have beside addresses, and this server does not. */
+/** Features beside addresses that other gateways have, and this server does not. */
 const NOT_PROVIDED: readonly (readonly [string, string])[] = [
   [
     "a cache of answers",
@@ -99,7 +106,7 @@ const NOT_PROVIDED: readonly (readonly [string, string])[] = [
   ],
   [
     "teams and users with roles",
-    "A key has a tenant, scopes, models and budgets ([Who may ask](#who-may-ask)). Give each team a tenant and each member a key; `offshoot runs cost --by tenant`, `--by key` or `--by user` adds up. A budget belongs to a key, not to a tenant",
+    "A key has a tenant, scopes, models and budgets ([Who may use it](#who-may-use-it)). Give each team a tenant and each member a key; `offshoot runs cost --by tenant`, `--by key` or `--by user` adds up. A budget belongs to a key, not to a tenant",
   ],
   [
     "single sign-on",

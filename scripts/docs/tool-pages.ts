@@ -1,4 +1,4 @@
-/** The pages about tools, and about what keeps them in bounds. */
+/** The pages about tools, and about their limits. */
 
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
 import { DELEGATING_TOOLS } from "../../src/delegation/tools/names.ts";
@@ -23,8 +23,8 @@ export function renderToolsPage(): string {
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
     ),
-    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, the three that [delegate](delegation.md), and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
-    `Tools that read and write files stay inside the folder the run was started in. Tools that run commands (${executing.join(", ")}) do not, unless the sandbox holds them: at the default level, \`process\`, a command runs as you and reaches what you reach. \`--sandbox sandbox\` keeps commands inside the folder too. [Safety](safety.md) says how each call is decided. Calls that only read run at the same time; others run one after the other, in the order the model made them.`,
+    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, the three that [delegate](delegation.md), and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. There are several names for one thing because models and prompts of different origins ask for them; they do the same and answer in the form that belongs to the name.`,
+    `Tools that read and write files stay inside the folder the run was started in. Tools that run commands (${executing.join(", ")}) do not, unless the sandbox confines them: at the default level, \`process\`, a command runs as you and has access to what you have. \`--sandbox sandbox\` keeps commands inside the folder too. [Safety](safety.md) says how each call is decided. Calls that only read run at the same time; others run one after the other, in the order the model made them.`,
     renderTable(
       ["tool", "what it does to the world", ""],
       CATALOGUE.map(({ tool, isUsual }) => [
@@ -47,21 +47,17 @@ export function renderToolsPage(): string {
     ),
     "## Your own programs as tools",
     renderFence("yaml", OWN_TOOL),
-    "The file must be executable (`chmod +x scripts/weather`). Each call is asked about, also with `read_only: true`; `--allow weather` lets it run without asking. The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool: [the library](library.md#tools).",
+    "The file must be executable (`chmod +x scripts/weather`). Each call needs approval, also with `read_only: true`; `--allow weather` lets it run without asking. It gets the arguments as one JSON document on standard input; its standard output is the result, as JSON if it is JSON, else as text. Any other exit code than 0 is a failure, reported with the end of standard error. It runs where the run's commands run. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool: [the library](library.md#tools).",
     "## MCP servers",
-    renderFence(
-      "console",
-      MCP_COMMANDS,
-      "not run: npx downloads a package; test/e2e/mcp-add.e2e.ts adds a server",
-    ),
-    "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that is another one later is asked about again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down. Adding a server approves the tools it shows; what a server says of its own tools (read-only, destructive) is shown and decides nothing. Servers run outside of the sandbox, as you.",
+    renderFence("console", MCP_COMMANDS),
+    "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that has changed later needs approval again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down. Adding a server approves the tools it shows; what a server says of its own tools (read-only, destructive) is shown but has no effect. Servers run outside of the sandbox, as you.",
   ]);
 }
 
 function theDelegating(): string[] {
   return [
     "## subagent",
-    "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its report. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one. Several calls in one turn run side by side and share the budget alike.",
+    "Offered by default. It gives one task to a subagent with a conversation of its own and returns its report. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). If there are agents as files (`offshoot agents`), the argument `agent` names one. Several calls in one turn run at the same time and share the budget equally.",
     renderTable(["argument", "type", "default", ""], parameterRows({ spec: SUBAGENT_SPEC })),
     "Two more are offered with it. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own. `subagents` comes with `subagent`, for those that work in the background. A subagent has `ask_parent`. All of it is in [delegation.md](delegation.md):",
     renderTable(
@@ -102,13 +98,13 @@ function parameterRows({ spec }: Pick<Tool, "spec">): string[][] {
 
 export function renderSafetyPage(): string {
   return renderPage("Safety", [
-    "After this page you know which tool calls run without a question, what a command can reach once it runs, and who is kept from what. You can write rules, answer from another terminal, and switch the sandbox on.",
+    "After this page you know which tool calls run without a question, what a command can reach once it runs, and what is protected from whom. You can write rules, answer from another terminal, and switch the sandbox on.",
     renderFence(
       "console",
       "$ offshoot run --deny 'command(rm *)' --allow 'shell(git *)' \"Tidy up\"\n$ offshoot runs why-denied run_01k…",
     ),
     "Two things stand between a model and your machine. The **gate** decides whether a call runs: by its effect, by your rules, or by asking you. The **sandbox** limits what a command can do while it runs. The gate reads words; only the sandbox holds a program.",
-    "## Who is kept from what",
+    "## What is protected from whom",
     "This is what holds without any setting, and what it leaves open. The sections below have the details.",
     renderTable(["who", "what stops them", "what does not"], WHO),
     ...theGate(),
@@ -141,7 +137,7 @@ const WHO: readonly (readonly string[])[] = [
   ],
   [
     "A client of `offshoot serve`",
-    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas, long queues and large prompts of one tenant cost the others little: tenants take turns at the queue and at a busy vendor; schemas are checked in threads of a lower priority; and large JSON is parsed, stored and sent on in slices of about 5 ms, in turn by tenant. [What is not cut into slices](server.md#large-requests) is listed with its cost.",
+    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas, long queues and large prompts of one tenant cost the others little: tenants take turns at the queue and at a busy vendor; schemas are checked in threads with lower priority; and large JSON is parsed, stored and sent on in slices of about 5 ms, in turn by tenant. [What is not cut into slices](server.md#large-requests) is listed with its cost.",
     "Clients with keys of one tenant see the same responses and files.",
   ],
   [
@@ -157,11 +153,11 @@ function answersFromElsewhere(): string[] {
     "An open question is in the record of its run, and every process of your user that can write the record can answer it. The first answer counts, wherever it comes from. The other terminal says that its question is no longer needed: `answered in another terminal: yes`. A second answer prints one line that says it was too late, exits with 2, and changes nothing. A yes names the question (`tool:3.1`, as `runs waiting` prints it), because another one may be open by the time you answer.",
     renderFence(
       "sh",
-      'offshoot runs waiting                            # every open question: who asks, for what, why\noffshoot runs approve last/parser-1.0 tool:3.1   # yes; --always or --tree for calls like it\noffshoot runs deny last/parser-1.0 tool:3.1 "Use the test folder"   # no; the model is told why, and the run goes on',
-      "not run: it needs a question that waits; test/e2e/approve.e2e.ts types these commands",
+      'offshoot runs waiting                            # every open question: who asks, for what, why\noffshoot runs approve last/parser-1.0 tool:3.1   # yes; --always or --tree for calls like it\noffshoot runs deny last/parser-1.0 tool:3.1 "Use the test folder"   # no; the model is told why, and the run continues',
+      "tested by test/e2e/docs-at-work.e2e.ts",
     ),
     "Without a terminal (a pipe, CI, a service) a question is refused at once, unless you say how long to wait: `--approval-wait 600` or the setting `approval_wait`, in seconds. Standard error says what it waits for. When the time is over the call is denied, and the model is told: `no answer came within 600 s`. With a terminal the same setting limits how long the question stays on it; left out, that is a day. The time of a question does not count against `--timeout`. A run with `--no-store` is in no record, so only its own terminal can answer.",
-    "If the process that asks dies, the question stays open in the record. An answer that you give then is stored. `runs resume` uses it once and does not ask again. Where several were left, a no counts. Without such an answer it asks again. An answer that came too late for one question is never used for a later one.",
+    "If the process that asks dies, the question stays open in the record. An answer that you give then is stored. `runs resume` uses it once and does not ask again. If several were left, a no has precedence. Without such an answer it asks again. An answer that came too late for one question is never used for a later one.",
     "What it does not protect against: a command that a tool runs outside of the sandbox can do what your user can do, and that includes writing to the record. `runs approve` refuses to work inside a command that a tool started, but a program that means harm can get around that. Commands in `--sandbox sandbox` cannot reach the record. `offshoot serve` does not ask: a call that needs approval is refused at once, and no route answers questions.",
   ];
 }
@@ -169,7 +165,7 @@ function answersFromElsewhere(): string[] {
 function theGate(): string[] {
   return [
     "## The gate",
-    "Every tool call of every run passes these checks, in this order: the tool exists; the arguments are valid; what the call touches (paths are resolved to where they really lead, commands are split into their parts) was granted to the run; the rules; the question, where the rules ask one; the budget. The decision is written into the run's record before the call runs. `tool_timeout` limits how long a call takes, `tool_output_limit` how much it returns.",
+    "Every tool call of every run passes these checks, in this order: the tool exists; the arguments are valid; what the call touches (paths are resolved to where they really lead, commands are split into their parts) was granted to the run; the rules; the question, if the rules ask one; the budget. The decision is written into the run's record before the call runs. `tool_timeout` limits how long a call takes, `tool_output_limit` how much it returns.",
     "`--approve ask` (the default) asks about the effects marked below. `--approve auto` allows them, `--approve deny` refuses them. The question appears on the terminal, whatever standard input and output are. The answers are yes, no (what follows it is told to the model: `n, use the test folder`), always (for this run; the question says what: the tool, or commands that begin alike, as `shell(git log *)`), tree (always, for every run of the tree) and cancel (the run). The question of a subagent says which one it is: its label, its agent, its place in the tree, its depth and its task. If your answer covers other questions that wait, those are not asked. A program that passes `ask` to `createRuntime` gets the same facts as `child` of the question. The question's signal is aborted when another answer has settled it. Text that a model wrote is shown escaped, and keys typed before the question are ignored. Without a terminal, and in the background, a call that needs a question is refused at once, and the model is told so. Nothing a model writes counts as an answer.",
     ...answersFromElsewhere(),
     renderTable(
@@ -194,10 +190,10 @@ function theGate(): string[] {
         ["`command(rm *)`", "any call that runs such a command, also after `sudo`, `env`, `sh -c`"],
       ],
     ),
-    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. A rule about paths looks at every word of a command, at the values of its options, and at where those lead over links, also where nothing is there yet. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches do not ask for approval, so they leave out files that a rule asks about or denies.",
-    "A rule that allows git is about the repository of the workspace. A folder of somebody else may hold another repository as plain files, whose settings and hooks are programs. So `shell(git *)` covers the forms of git that are known to start no such program and to write no file that their words name: `status`, `log`, `diff`, `show`, `blame`, `grep`, `add`, `commit`, `checkout`, `switch`, `restore`, `reset`, `stash`, `merge`, `rebase`, `cherry-pick`, `revert`, `apply`, `tag`, `branch` and others like them. `push`, `fetch`, `pull` and `ls-remote` are covered with no remote or one by its name (`origin`), not with an address or a path, and not with a name that a file or folder at the top of the workspace has. Every other form is asked about, whatever rule allows git: `clone`, `submodule`, `worktree add`, `remote add`, `archive`, `bundle`, `format-patch`, `mv`, aliases and programs of your own; the options `-C`, `--git-dir`, `--work-tree`, `--bare`, `--output`, `--no-index`, `--ext-diff`, `--strategy`; a path that leads out of the workspace or to a protected place, also over a link; git in another folder than the top, or after `sudo`, `env -i` and the like. No rule for commands allows `hg`, `jj`, `sl`, `fossil`, `bzr`, `darcs`, `pijul`, `svn` or `cvs`, whose repositories may lie in the workspace as plain files.",
+    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. A rule about paths looks at every word of a command, at the values of its options, and at where those lead through links, even if nothing exists there yet. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches do not ask for approval, so they leave out files that a rule asks about or denies.",
+    "A rule that allows git is about the repository of the workspace. A folder of another person may contain another repository as plain files, whose settings and hooks are programs. So `shell(git *)` covers the forms of git that are known to start no such program and to write no file that their words name: `status`, `log`, `diff`, `show`, `blame`, `grep`, `add`, `commit`, `checkout`, `switch`, `restore`, `reset`, `stash`, `merge`, `rebase`, `cherry-pick`, `revert`, `apply`, `tag`, `branch` and others like them. `push`, `fetch`, `pull` and `ls-remote` are covered with no remote or one by its name (`origin`), not with an address or a path, and not with a name that a file or folder at the top of the workspace has. Every other form is asked about, whatever rule allows git: `clone`, `submodule`, `worktree add`, `remote add`, `archive`, `bundle`, `format-patch`, `mv`, aliases and programs of your own; the options `-C`, `--git-dir`, `--work-tree`, `--bare`, `--output`, `--no-index`, `--ext-diff`, `--strategy`; a path that leads out of the workspace or to a protected place, also through a link; git in another folder than the top, or after `sudo`, `env -i` and the like. No rule for commands allows `hg`, `jj`, `sl`, `fossil`, `bzr`, `darcs`, `pijul`, `svn` or `cvs`, whose repositories may lie in the workspace as plain files.",
     "Git that a tool starts runs neither `core.fsmonitor` nor hooks (`git_hooks: true` switches them on), opens no editor, takes no bare repository that was not named, and talks to no repository by a path or a `file://` address: at the other end git would obey that repository's settings and hooks. `git_hooks: true` allows that too, and `git -c protocol.file.allow=always …` does it once; no rule for commands allows that form.",
-    "A rule that names no tool is refused, with the nearest name. Tools of MCP servers (`mcp__SERVER__TOOL`, also with `*`) may be named before the server is there.",
+    "A rule that names no tool is refused, with the nearest name. Tools of MCP servers (`mcp__SERVER__TOOL`, also with `*`) may be named before the server is added.",
   ];
 }
 
@@ -216,7 +212,7 @@ function theWorkspace(): string[] {
 function theSandbox(): string[] {
   return [
     "## The sandbox",
-    "`--sandbox LEVEL` chooses what holds the commands that tools run. The level is in every run's record. A level that is not available is refused; it is never replaced by a weaker one. `offshoot doctor` prints what this machine has.",
+    "`--sandbox LEVEL` chooses what confines the commands that tools run. The level is in every run's record. A level that is not available is refused; it is never replaced by a weaker one. `offshoot doctor` prints what this machine has.",
     renderTable(
       ["level", "what a command can do", "whom it stops", "what it does not stop"],
       Object.entries(SANDBOX_LEVELS).map(([name, { summary, stops, leaves }]) => [
@@ -232,8 +228,8 @@ function theSandbox(): string[] {
       "- writes to the workspace and to those folders, and nowhere else.",
       "- cannot read files that a rule denies or that usually hold secrets. `--allow 'path(…)'` shows the latter.",
       "- cannot rename or remove a folder that holds something covered at any depth: the system answers that it is busy. Inside such a folder everything else works. Moving a file out of it copies the file, as between two disks.",
-      "- can read version control and cannot change it. The same is true for what git obeys outside of `.git`: the repository that a `.git` file leads to, included settings files, the folder of `core.hooksPath`, scripts that settings such as `core.fsmonitor` or `filter.*.clean` name, and the place of a submodule that is not checked out. A `.git` that is a symbolic link, and an included settings file that is missing, cannot be protected: the sandbox refuses to run commands and says what to change.",
-      "- cannot create a repository at the top of the workspace: it cannot make `.git`, `.hg`, `.jj` or `.offshoot`, nor, where there is no `.git`, `HEAD`, which would make the folder a bare git repository whose settings your next `git status` obeys. While a command runs you may see empty folders of these names; they hold no files, so no commit includes them, and they are removed afterwards (after a crash: by the next run).",
+      "- can read version control and cannot change it. The same is true for what git obeys outside `.git`: the repository that a `.git` file leads to, included settings files, the folder of `core.hooksPath`, scripts that settings such as `core.fsmonitor` or `filter.*.clean` name, and the place of a submodule that is not checked out. A `.git` that is a symbolic link, and an included settings file that is missing, cannot be protected: the sandbox refuses to run commands and says what to change.",
+      "- cannot create a repository at the top of the workspace: it cannot make `.git`, `.hg`, `.jj` or `.offshoot`, nor, if there is no `.git`, `HEAD`, which would make the folder a bare git repository whose settings your next `git status` obeys. While a command runs you may see empty folders of these names; they hold no files, so no commit includes them, and they are removed afterwards (after a crash: by the next run).",
       "- has no network and no loopback, unless `sandbox_network` is set. With it, a command also reaches servers of this machine and abstract Unix sockets, as you do.",
       "- sees and signals no process of yours, has no capabilities, and cannot gain any.",
       "- sees of `/proc` its own processes and a few figures (`cpuinfo`, `meminfo`, …). `/proc/sys` is read-only. Everything else there is covered, and there is no `/sys`.",
@@ -251,7 +247,7 @@ function theSandbox(): string[] {
         ],
         [
           "`sandbox`",
-          "Can reach no more than the command of another user: everything in the list above holds. It cannot write kernel settings.",
+          "Can reach no more than the command of another user: everything in the list above applies. It cannot write kernel settings.",
         ],
       ],
     ),
@@ -259,17 +255,17 @@ function theSandbox(): string[] {
     "### Hosted shells",
     "A server runs the commands of a hosted `shell` at the level `sandbox`, for clients who are strangers to it. In addition to the list above, such a command sees a made-up user (`user`, 1000), home (`/home/user`), host name (`container`) and `PATH`, and the container's files at `/mnt/data`. It has no variable, program folder or name of the server's user. The mount table (`/proc/self/mountinfo`) still shows the types and devices of the server's file systems and the path of one temporary folder; the kernel offers no way to hide it. The name of that folder tells nothing of the process or the machine; the folder that it lies in (`TMPDIR`) is shown.",
     renderTable(
-      ["of all that a command starts, together", "limit"],
+      ["all that a command starts, together", "limit"],
       [
         ["memory, with files in memory", "the container's `memory_limit` (1, 4, 16 or 64 GiB)"],
         ["processes and threads", "512"],
-        ["files on disk", "2 GiB, or what the tenant may still keep (`storage_bytes`) plus 4 MiB"],
+        ["files on disk", "2 GiB, or what the tenant may still store (`storage_bytes`) plus 4 MiB"],
         ["files and folders", "20,000"],
       ],
     ),
-    "A command that exceeds a limit is ended with all that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. Where the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Shared memory and removed files count as long as a process has them open or mapped. A file that is mapped but no longer open counts only as far as it is mapped, if the server is not root or lacks `CAP_SYS_ADMIN` in a container. A command can then keep more on disk than it shows. Its memory is still limited by a control group. Limits are for each response: two responses that use one container at the same time have them twice.",
+    "A command that exceeds a limit is ended with everything that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. If the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Shared memory and removed files count as long as a process has them open or mapped. A file that is mapped but no longer open counts only as far as it is mapped, if the server is not root or lacks `CAP_SYS_ADMIN` in a container. A command can then keep more on disk than it shows. Its memory is still limited by a control group. Limits are for each response: two responses that use one container at the same time have them twice.",
     "### The levels `none` and `process`",
-    "A command runs as you. It reads your files by their paths, may read the variables of your other processes where the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three at once, as `(env -i setsid sleep 600 &)` does, survives the run. Only the level `sandbox` ends it too, because the system ends all processes of a namespace together. The values of key variables are removed from what tools return if they appear unchanged. A command that encodes a key gets around that.",
+    "A command runs as you. It reads your files by their paths, may read the variables of your other processes if the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three at once, as `(env -i setsid sleep 600 &)` does, survives the run. Only the level `sandbox` ends it too, because the system ends all processes of a namespace together. The values of key variables are removed from what tools return if they appear unchanged; that is a net, not a wall. A command that encodes a key gets around that.",
   ];
 }
 

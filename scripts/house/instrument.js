@@ -1,6 +1,6 @@
 /**
- * A module hook: each named function of a compiled file of `src` says that it was entered. `walkOf` of the
- * global scope gets the file's path and gives what the functions call.
+ * A module hook: each named function of a compiled file of `src` reports that it was entered. `walkOf` of the global
+ * scope gets the file's path and returns what the functions call.
  */
 
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,7 @@ export async function load(url, context, nextLoad) {
   return { ...loaded, source: instrument(path, String(loaded.source)) };
 }
 
-/** Nothing moves to another line, so that stack traces stay right. */
+/** No code moves to another line, so that stack traces stay right. */
 function instrument(path, text) {
   const added = [[0, `const walk$ = globalThis.walkOf(${JSON.stringify(path)});`]];
   walkNodes(parse(text, "js"), (node, parent) => {

@@ -1,11 +1,11 @@
-/** Knots of a graph: sets of two nodes and more, each of which leads to all others of its set. */
+/** Knots of a graph: sets of two or more nodes, each of which leads to all others of its set. */
 
-/** `edges` maps each node to the set of those that it points at. The largest knot first. */
+/** `edges` maps each node to the set of nodes that it points at. The largest knot first. */
 export function findKnots(edges) {
   const back = turnAround(edges);
   const open = new Set(edges.keys());
   const knots = [];
-  // Kosaraju's way: what is left last goes first, and whatever leads back to it is its knot.
+  // Kosaraju's algorithm: in the reverse order of leaving, everything that leads back to a node is its knot.
   for (const start of orderByLeaving(edges).reverse()) {
     if (!open.has(start)) continue;
     const knot = [];
@@ -30,7 +30,7 @@ function orderByLeaving(edges) {
   return order;
 }
 
-/** Visits what a node leads to, depth first, and takes it out of `open`. The depth is that of imports. */
+/** Visits what a node leads to, depth first, and removes it from `open`. The depth is that of imports. */
 function reach(node, edges, { open, onLeave }) {
   open.delete(node);
   for (const to of edges.get(node) ?? []) {

@@ -1,4 +1,4 @@
-/** Where a file of `src` stands. */
+/** The room and the folder of a file of `src`. */
 
 import { posix } from "node:path";
 

@@ -13,9 +13,10 @@ const BLOCKS = new Set([
   "SwitchStatement",
   "TryStatement",
 ]);
+const TYPES = new Set(["TSInterfaceDeclaration", "TSTypeAliasDeclaration"]);
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
 /** Words that the docs do not use; their plain ones are in docs/plain-words.md. */
-const DIALECT =
+export const DIALECT =
   /\b(behind|anew|mend|but for|nobody|somebody|whoever|told of|goes on|is no|are no)\b/gi;
 
 /** `tree` is the parsed `text`. */
@@ -29,6 +30,8 @@ export function readShape(text, tree) {
     packed: 0,
     functions: [],
     types: [],
+    allTypes: [],
+    dialectInStrings: 0,
   };
   walkNodes(tree, (node, parent) => {
     const counted = toCounted(node);
@@ -36,6 +39,8 @@ export function readShape(text, tree) {
     if (FUNCTIONS.has(node.type) && node.body) shape.functions.push(toFunction(text, node));
     const type = toExportedType(node, parent);
     if (type) shape.types.push(type);
+    if (TYPES.has(node.type)) shape.allTypes.push(node.id.name);
+    shape.dialectInStrings += toText(node).match(DIALECT)?.length ?? 0;
   });
   const comments = text.match(COMMENT) ?? [];
   return {
@@ -71,13 +76,14 @@ function toFunction(text, { start, end, params, body }) {
   return { lines, params: params.length, depth: depthOf(body) };
 }
 
-/** Most blocks inside each other, without those of functions inside. */
+/** Most blocks inside each other, without those of functions inside. `else if` is beside its `if`, not inside it. */
 function depthOf(node) {
   let deepest = 0;
   for (const key in node) {
     for (const one of [node[key]].flat()) {
       if (typeof one?.type !== "string" || FUNCTIONS.has(one.type)) continue;
-      deepest = Math.max(deepest, depthOf(one) + (BLOCKS.has(one.type) ? 1 : 0));
+      const isElseIf = key === "alternate" && one.type === "IfStatement";
+      deepest = Math.max(deepest, depthOf(one) + (BLOCKS.has(one.type) && !isElseIf ? 1 : 0));
     }
   }
   return deepest;
@@ -85,7 +91,11 @@ function depthOf(node) {
 
 function toExportedType({ type, id }, parent) {
   if (parent?.type !== "ExportNamedDeclaration") return undefined;
-  return type === "TSInterfaceDeclaration" || type === "TSTypeAliasDeclaration"
-    ? id.name
-    : undefined;
+  return TYPES.has(type) ? id.name : undefined;
+}
+
+/** The text of a string, or of a piece of a template. */
+function toText({ type, value }) {
+  if (type === "Literal" && typeof value === "string") return value;
+  return type === "TemplateElement" ? String(value.cooked ?? "") : "";
 }

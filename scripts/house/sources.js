@@ -54,7 +54,7 @@ function toImport(node) {
   }
 }
 
-/** A list of types alone is erased as a whole. */
+/** An import of types alone is erased as a whole. */
 function howLoaded(kind, specifiers, field) {
   const areTypes = specifiers.length > 0 && specifiers.every((one) => one[field] === "type");
   return kind === "type" || areTypes ? "type" : "value";

@@ -1,4 +1,4 @@
-/** Source files as trees (ESTree), by the parser of the bundler. */
+/** Parses source files to trees (ESTree), with the parser of the bundler. */
 
 import { parseAst } from "rolldown/parseAst";
 
@@ -7,7 +7,7 @@ export function parse(text, lang) {
   return parseAst(text, { lang });
 }
 
-/** Calls back for each node, outer ones first, with the node that it stands in. */
+/** Calls `visit` for each node, outer ones first, with its parent. */
 export function walkNodes(node, visit, parent) {
   visit(node, parent);
   for (const key in node) {

@@ -1,8 +1,8 @@
-/** What functions were entered, in order, while somebody listened. */
+/** Which functions were entered, in order, while a walk was recorded. */
 
 import { folderOf, roomOf } from "./places.js";
 
-/** Rooms that all others are made of: going into one of them is not a change. */
+/** Rooms that all others use: going into one of them is not a change. */
 const GROUND = new Set(["base", "protocol", "version.ts"]);
 
 let entered;
@@ -11,7 +11,7 @@ globalThis.walkOf = (path) => (name) => {
   entered?.push([path, name]);
 };
 
-/** What is entered until `stop` is called. */
+/** Records what is entered until `stop` is called. */
 export function startWalk() {
   entered = [];
 }
@@ -23,10 +23,23 @@ export function stopWalk() {
     files: new Set(walk.map(([path]) => path)).size,
     functions: new Set(walk.map(([path, name]) => `${path} ${name}`)).size,
     calls: walk.length,
-    "room changes": countChanges(walk, roomOf).total,
-    "folder changes": countChanges(walk, folderOf).total,
+    "changes of room": countChanges(walk, roomOf).total,
+    "changes of folder": countChanges(walk, folderOf).total,
     pairs: countChanges(walk, roomOf).pairs,
+    entered: listEntered(walk),
   };
+}
+
+/** Each function once, where it is first entered, with the number of its calls. */
+function listEntered(walk) {
+  const functions = new Map();
+  for (const [path, name] of walk) {
+    const key = `${path} ${name}`;
+    const known = functions.get(key);
+    if (known) known.calls += 1;
+    else functions.set(key, { path, name, calls: 1 });
+  }
+  return [...functions.values()];
 }
 
 function countChanges(walk, placeOf) {

@@ -6,11 +6,11 @@ export interface ScreenPicture {
   readonly title: string;
   readonly rows: readonly (readonly StyledPiece[])[];
   readonly columns: number;
-  /** Where the cursor stands, from 0; left out where there is none to see. */
+  /** The position of the cursor, from 0; left out if none is visible. */
   readonly cursor?: { readonly row: number; readonly column: number } | undefined;
 }
 
-/** The sixteen colours of a terminal are its own; these are legible on the picture's ground. */
+/** Each terminal defines its sixteen colours; these are legible on the picture's background. */
 const COLOURS: Readonly<Record<number, string>> = {
   31: "#ff7b72",
   32: "#7ee787",
@@ -19,11 +19,16 @@ const COLOURS: Readonly<Record<number, string>> = {
   35: "#d2a8ff",
   36: "#76e3ea",
 };
-const [TEXT, DIM, GROUND] = ["#e6edf3", "#8b949e", "#0d1117"];
-const [CHARACTER, LINE, MARGIN] = [7.8, 18, 14];
+const TEXT = "#e6edf3";
+const DIM = "#8b949e";
+const GROUND = "#0d1117";
+const CHARACTER = 7.8;
+const LINE = 18;
+const MARGIN = 14;
 
 export function toSvg({ title, rows, columns, cursor }: ScreenPicture): string {
-  const [width, height] = [columns * CHARACTER + 2 * MARGIN, rows.length * LINE + 2 * MARGIN];
+  const width = columns * CHARACTER + 2 * MARGIN;
+  const height = rows.length * LINE + 2 * MARGIN;
   const lines = rows.map((pieces, at) => {
     const spans = pieces.map(toSpan).join("");
     return `<text x="${MARGIN}" y="${MARGIN + 13 + at * LINE}">${spans}</text>`;
@@ -42,14 +47,15 @@ export function toSvg({ title, rows, columns, cursor }: ScreenPicture): string {
 }
 
 function toCursor({ row, column }: NonNullable<ScreenPicture["cursor"]>): string {
-  const [x, y] = [MARGIN + column * CHARACTER, MARGIN + row * LINE];
+  const x = MARGIN + column * CHARACTER;
+  const y = MARGIN + row * LINE;
   return `<rect x="${x}" y="${y}" width="${CHARACTER}" height="${LINE - 2}" fill="${TEXT}" opacity="0.8"/>`;
 }
 
 function toSpan({ text, isDim, isBold, colour }: StyledPiece): string {
   const fill = COLOURS[colour ?? 0] ?? (isDim ? DIM : TEXT);
   const weight = isBold ? ' font-weight="bold"' : "";
-  // Blanks that stay: viewers join plain ones, whatever the picture says.
+  // Non-breaking blanks: viewers join plain ones, whatever the picture says.
   const shown = toXml(text).replaceAll(" ", "\u00a0");
   return `<tspan fill="${fill}"${weight}>${shown}</tspan>`;
 }

@@ -50,7 +50,7 @@ function pointAtRepository(md) {
 // VitePress reads the default export and no other.
 export default {
   title: "Offshoot",
-  description: "An LLM agent runtime: a command line, a library and a server in front of any model",
+  description: "Runs LLM agents as a command, a library and a server for any model",
   srcDir: "..",
   outDir: "../build/site",
   cacheDir: "../build/site-cache",
