@@ -192,7 +192,9 @@ function NavGroup({ group, current, onGo }: NavGroupProps) {
 
 function toCommands(): Command[] {
   const views = VIEWS.filter(({ scope }) => mayDo(scope)).map(({ path, title, icon, key }) => ({
-    ...{ name: title, icon, keys: `g ${key}` },
+    name: title,
+    icon,
+    keys: `g ${key}`,
     run: () => go(path),
   }));
   return [
@@ -206,7 +208,9 @@ function toCommands(): Command[] {
     { name: "Settings of the server", icon: "gear", run: () => go("system?tab=settings") },
     { name: "Change the colours", icon: "sun", run: nextTheme },
     {
-      ...{ name: "Keyboard shortcuts", icon: "question", keys: "?" },
+      name: "Keyboard shortcuts",
+      icon: "question",
+      keys: "?",
       run: () => {
         shortcutsOpen.value = true;
       },

@@ -1,4 +1,4 @@
-/** The console's start: the code of the address first, so that it is gone before anything is drawn. */
+/** The console's start: it reads and removes the code in the address before anything is drawn. */
 
 import { render } from "preact";
 import { App } from "./app.tsx";

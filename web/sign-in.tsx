@@ -1,4 +1,6 @@
-/** The form that lies over the page until somebody is signed in. A key is sent once, for a session. */
+/**
+ * The form that covers the page until the person has signed in. A key is sent once, for a session.
+ */
 
 import { useSignal } from "@preact/signals";
 import { signIn, signInReason } from "./core/session.ts";

@@ -1,4 +1,4 @@
-/** The table of views: the navigation, the palette and the routes are made of it. */
+/** The table of views, from which the navigation, the palette and the routes are made. */
 
 import type { ComponentType } from "preact";
 import type { ViewProps } from "./core/view-props.ts";
@@ -25,10 +25,10 @@ export interface View {
   readonly group: "Work" | "Insight" | "Operate";
   /** The scope that a session needs to see it. */
   readonly scope: "runs" | "approve" | "admin" | "responses" | "files";
-  /** Pressed after `g`. */
+  /** The key to press after `g`. */
   readonly key: string;
   readonly component: ComponentType<ViewProps>;
-  /** A count beside the name, such as of open questions. */
+  /** A count beside the name, for example of open questions. */
   readonly badge?: ComponentType;
 }
 
@@ -69,7 +69,13 @@ export const VIEWS: readonly View[] = [
 
 function toViews(group: View["group"], rows: readonly Row[]): View[] {
   return rows.map(([path, title, icon, scope, key, component]) => ({
-    ...{ path, title, icon, group, scope, key, component },
+    path,
+    title,
+    icon,
+    group,
+    scope,
+    key,
+    component,
     ...(path === "approvals" ? { badge: ApprovalsBadge } : {}),
   }));
 }

@@ -1,31 +1,31 @@
 /**
- * Asks a server of ours for a response, for models of other frameworks. The server may be an app in the same process
- * (`offshoot/server`), which is asked without a port, or any function that takes a `Request`.
+ * Asks an Offshoot server for a response, for models of other frameworks. The server may be an app in the
+ * same process (`offshoot/server`), which needs no port, or any function that takes a `Request`.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import { createSseReader } from "../base/sse.ts";
 
-/** What answers: `createServerApp` gives one. */
+/** The server: the result of `createServerApp`, for example. */
 export interface AskedServer {
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
 export interface AskedServerOptions {
-  /** A key of the server. Left out where the server knows its callers otherwise. */
+  /** A key of the server. Missing if the server identifies its callers in another way. */
   readonly key?: string | undefined;
-  /** Where the API is; the app itself does not look at the host. `http://localhost/v1` when left out. */
+  /** The address of the API; the app itself ignores the host. `http://localhost/v1` if missing. */
   readonly baseUrl?: string | undefined;
 }
 
 /** One request to `POST /v1/responses`. */
-export interface Asked {
+export interface AskedRequest {
   readonly body: JsonObject;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** An answer that is an error: its status, and what the server says is wrong. */
+/** An error answer: its status, and the server's message. */
 export class RefusedRequest extends Error {
   override readonly name = "RefusedRequest";
   readonly status: number;
@@ -44,9 +44,9 @@ export class RefusedRequest extends Error {
 
 export interface AskServer {
   /** The finished response. Rejects with `RefusedRequest`. */
-  whole(asked: Asked): Promise<JsonObject>;
+  whole(asked: AskedRequest): Promise<JsonObject>;
   /** Resolves with the events when the server has begun to answer. Rejects with `RefusedRequest`. */
-  streamed(asked: Asked): Promise<AsyncGenerator<JsonObject, void>>;
+  streamed(asked: AskedRequest): Promise<AsyncGenerator<JsonObject, void>>;
 }
 
 export function createAskServer(
@@ -54,7 +54,7 @@ export function createAskServer(
   { key, baseUrl = "http://localhost/v1" }: AskedServerOptions = {},
 ): AskServer {
   const url = `${baseUrl.replace(/\/$/, "")}/responses`;
-  const send = async ({ body, signal, headers = {} }: Asked): Promise<Response> => {
+  const send = async ({ body, signal, headers = {} }: AskedRequest): Promise<Response> => {
     const all = new Headers({ "content-type": "application/json" });
     if (key !== undefined) all.set("authorization", `Bearer ${key}`);
     for (const [name, value] of Object.entries(headers)) {
@@ -77,7 +77,7 @@ export function createAskServer(
   };
 }
 
-/** Leaving it early tells the server that nobody reads any more. */
+/** Leaving it early tells the server that its client stopped reading. */
 async function* readEvents({ body }: Response): AsyncGenerator<JsonObject, void> {
   if (!body) return;
   const events: JsonObject[] = [];
@@ -92,13 +92,13 @@ async function* readEvents({ body }: Response): AsyncGenerator<JsonObject, void>
   yield* events.splice(0);
 }
 
-/** Undefined where a proxy before the server answers in words of its own. */
+/** The server's message; undefined if a proxy before the server answered. */
 function messageOf(body: string): string | undefined {
   const { message } = recordOf(recordOf(tryParseJson(body))["error"]);
   return typeof message === "string" ? message : undefined;
 }
 
-/** A field of an object that came as JSON, where it is a list of objects. */
+/** A field of a JSON object, if it is a list of objects. */
 export function listOf(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
@@ -111,7 +111,7 @@ export function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Undefined is left out, so that the server's defaults hold. */
+/** Leaves out undefined fields, so that the server's defaults apply. */
 export function withoutUndefined(fields: Readonly<Record<string, unknown>>): JsonObject {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as JsonObject;

@@ -24,24 +24,30 @@ import {
 import { type AwsCaller, checkSignature } from "./bedrock/signature.ts";
 import { type Exchange, isStream, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
-import { type Asked, startLoopback } from "./loopback.ts";
+import {
+  type RecordedRequest,
+  startLoopback,
+  type Upstream,
+  type UpstreamRequest,
+} from "./loopback.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import type { RecordedRequest, Upstream } from "./upstream.ts";
 
 export interface BedrockUpstreamOptions {
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
-  /** A Bedrock key that is taken as a bearer token. */
+  /** A Bedrock key that is accepted as a bearer token. */
   readonly key?: string;
-  /** Whose signatures are taken. With neither a key nor callers, none is asked for. */
+  /**
+   * The callers whose signatures are accepted. With neither a key nor callers, none is asked for.
+   */
   readonly callers?: readonly AwsCaller[];
-  /** `us-east-1` by default; a signature for another one is refused. */
+  /** `us-east-1` by default; a signature for another region is refused. */
   readonly region?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;
 }
 
-/** Its `url` is the bare origin: the API's paths start with `/model`. */
+/** Starts the server. Its `url` is the bare origin: the API's paths start with `/model`. */
 export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock } = options;
   const signing = createReasoningMemory();
@@ -54,7 +60,10 @@ export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Prom
     return undefined;
   }
 
-  async function answer({ request, path, number }: Asked, signal: AbortSignal): Promise<Exchange> {
+  async function answer(
+    { request, path, number }: UpstreamRequest,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
     const [route, model = "", operation] = ROUTE.exec(path) ?? [];
     const isKnown = route !== undefined && request.method === "POST";
     const memory = UNSIGNED_MAKERS.test(decodeURIComponent(model)) ? UNSIGNED : signing;
@@ -89,7 +98,7 @@ export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Prom
 
 type Batches = Parameters<typeof collectConverse>[0];
 
-/** Whose models think in plain text. */
+/** Makers whose models return reasoning as plain text. */
 const UNSIGNED_MAKERS = /(^|\.)(openai|moonshot(ai)?|qwen|minimax|deepseek)\./;
 const ROUTE = /^\/model\/([^/]+)\/(converse|converse-stream)$/;
 const NOT_JSON = invalid("The request body is not a JSON object. Fix it and try again.");
@@ -120,7 +129,7 @@ const BINARY = { "content-type": "application/vnd.amazon.eventstream" };
 /** Faults in the ends of lines, which frames of bytes do not have. */
 const LINE_FAULTS: readonly string[] = ["crlf", "cr"];
 
-/** Faults in frames come before the frames are bytes, those in bytes behind. */
+/** Faults in frames are applied before the frames become bytes, those in bytes after. */
 function withFaults(exchange: Exchange, faults: readonly Fault[]): Exchange {
   if (!isStream(exchange)) return applyFaults(faults, exchange);
   const inFrames = faults.map(({ name, frames }) => ({ name, ...(frames && { frames }) }));

@@ -1,6 +1,6 @@
 /**
- * A chat completions server for tests. It refuses what the real one refuses, and can be told to
- * write tool calls the way some compatible servers do.
+ * A chat completions server for tests. It refuses what the real one refuses, and can write tool calls like some
+ * compatible servers do.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -13,22 +13,23 @@ import { checkRouted } from "./chat/chat-router.ts";
 import { type ChatDialect, collectChat, encodeChatStream } from "./chat/chat-stream.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import type { Faults } from "./faults/fault.ts";
+import type { Upstream } from "./loopback.ts";
 import { firstOf, rejectionExchange, serverError } from "./rejection.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import { startUpstream, type Upstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 export interface ChatUpstreamOptions extends Partial<ChatDialect> {
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
   /** The bearer key that is asked for; none is by default. */
   readonly key?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;
-  /** True: takes what OpenRouter takes beside the published fields, and tells what each answer cost. */
+  /** True: accepts OpenRouter's fields besides the published ones, and reports what each answer cost. */
   readonly router?: boolean;
 }
 
-/** US dollars that a router's answer says it cost. */
+/** The cost in US dollars in a router's answer. */
 const ROUTED_COST = 0.0042;
 
 export function startChatUpstream(options: ChatUpstreamOptions = {}): Promise<Upstream> {

@@ -1,6 +1,5 @@
 /**
- * A server of Cohere's chat API, version 2, for tests. It refuses what the real one refuses, down to a
- * field that it does not know.
+ * A server of Cohere's chat API, version 2, for tests. It refuses what the real one refuses, including unknown fields.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -18,12 +17,16 @@ import { checkCohereRequest } from "./cohere/cohere-request.ts";
 import { collectCohere, encodeCohereStream } from "./cohere/cohere-stream.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
-import { type Asked, startLoopback } from "./loopback.ts";
+import {
+  type RecordedRequest,
+  startLoopback,
+  type Upstream,
+  type UpstreamRequest,
+} from "./loopback.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import type { RecordedRequest, Upstream } from "./upstream.ts";
 
 export interface CohereUpstreamOptions {
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
   /** The bearer key that is asked for; none is by default. */
   readonly key?: string;
@@ -35,12 +38,15 @@ export interface CohereUpstreamOptions {
   readonly maxChars?: number;
 }
 
-/** Its `url` is the base URL that a provider is given, with `/v2`. */
+/** Starts the server. Its `url` is the base URL that a provider is given, with `/v2`. */
 export function startCohereUpstream(options: CohereUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock } = options;
   const makeId = createIds(clock);
 
-  async function answer({ request, path, number }: Asked, signal: AbortSignal): Promise<Exchange> {
+  async function answer(
+    { request, path, number }: UpstreamRequest,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
     const wrong = checkHttp(request, path, options.key) ?? checkLimits(request.body, options);
     if (wrong) return rejectionExchange(wrong);
     for (const rejection of checkCohereRequest(request.body)) return rejectionExchange(rejection);

@@ -1,6 +1,6 @@
 /**
- * A server on the loopback that makes embeddings in every form that vendors have, for tests. The address says
- * which form is meant. It is strict about what it is asked, as the services are.
+ * A server on the loopback that makes embeddings in every vendor's form, for tests. The address selects the form. It
+ * checks requests as strictly as the services do.
  *
  * A text's vector is its length and its first character's code, cut or filled to the dimensions.
  */
@@ -19,20 +19,19 @@ import {
   invalidArgument,
   unknownName,
 } from "./gemini/gemini-rejection.ts";
-import { startLoopback } from "./loopback.ts";
+import { startLoopback, type Upstream } from "./loopback.ts";
 import { reject, rejectionExchange } from "./rejection.ts";
-import type { Upstream } from "./upstream.ts";
 
 export interface EmbeddingsUpstreamOptions {
-  /** How long vectors are where nobody says. */
+  /** The default length of vectors. */
   readonly dimensions?: number | undefined;
-  /** False for servers that know no `dimensions` and give their own length. */
+  /** False for servers that do not know `dimensions` and use their own length. */
   readonly hearsDimensions?: boolean | undefined;
-  /** Answers in place of the request of a number, from 1. */
+  /** Replaces the answer to the request with this number, from 1. */
   readonly fail?: ((number: number) => { status: number; body: object } | undefined) | undefined;
 }
 
-/** Its `url` is the origin: forms have base paths of their own. */
+/** Starts the server. Its `url` is the origin: forms have base paths of their own. */
 export function startEmbeddingsUpstream(
   options: EmbeddingsUpstreamOptions = {},
 ): Promise<Upstream> {
@@ -99,9 +98,11 @@ function answerOpenAi(body: JsonObject, asked: Asked): Exchange {
     return { object: "embedding", index, embedding: vectorOf(text, size) };
   });
   const tokens = 3 * input.length;
-  // Not in order: places are said.
+  // Not in order: each has its index.
   return toJson({
-    ...{ object: "list", data: data.reverse(), model: String(body["model"]) },
+    object: "list",
+    data: data.reverse(),
+    model: String(body["model"]),
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   });
 }
@@ -190,7 +191,7 @@ const MAX_COHERE_TEXTS = 96;
 
 function answerCohere(body: JsonObject, asked: Asked): Exchange {
   for (const problem of checkCohere(body)) return cohereRejectionExchange(problem);
-  // It counts what it bills.
+  // Cohere counts the tokens that it bills.
   const meta = { billed_units: { input_tokens: 3 * textsOf(body).length } };
   return toJson({ ...toCohere(body, asked), meta });
 }

@@ -1,6 +1,6 @@
 /**
- * One HTTP answer on its way out, and the writing of it. Faults change an exchange before it is
- * written; an `Act` in its body is done to the connection itself.
+ * One HTTP answer that is being sent, and the code that writes it. Faults change an exchange before it is written; an
+ * `Act` in its body is done to the connection itself.
  */
 
 import type { ServerResponse } from "node:http";
@@ -12,12 +12,12 @@ export interface Exchange {
   readonly body: AsyncIterable<Piece>;
 }
 
-/** A string is one whole frame of the stream; bytes are what a fault made of frames. */
+/** A string is one whole frame of the stream; bytes are what a fault made from frames. */
 export type Piece = string | Buffer | Act;
 
 /** Nothing is sent after an act. */
 export interface Act {
-  /** `cut`: close without the body's end. `reset`: TCP reset. `wait`: send no more, stay open. */
+  /** `cut`: close before the body's end. `reset`: TCP reset. `wait`: send nothing further, stay open. */
   readonly act: "cut" | "reset" | "wait";
 }
 
@@ -41,8 +41,8 @@ export function isStream({ headers }: Exchange): boolean {
   return headers["content-type"] === SSE_HEADERS["content-type"];
 }
 
-/** Where an exchange is written to. */
-export interface Connection {
+/** The connection that an exchange is written to. */
+export interface UpstreamConnection {
   readonly response: ServerResponse;
   /** Aborted once the connection is over. */
   readonly signal: AbortSignal;
@@ -51,15 +51,18 @@ export interface Connection {
 }
 
 /**
- * Writes piece by piece, each flushed before the next is asked for. Head and first piece go out
- * together, so an act that comes first leaves the client without an answer.
+ * Writes piece by piece, each flushed before the next is asked for. Head and first piece are sent together, so an act
+ * that comes first leaves the client without an answer.
  */
-export async function writeExchange(exchange: Exchange, connection: Connection): Promise<void> {
+export async function writeExchange(
+  exchange: Exchange,
+  connection: UpstreamConnection,
+): Promise<void> {
   const { response, signal } = connection;
   let pieces = 0;
   for await (const piece of exchange.body) {
-    // Newer Node.js calls back before the event loop turns when a write fits into the socket's buffer: an
-    // endless body would never let anybody see that its client has left.
+    // Newer Node.js calls back before the event loop turns when a write fits into the socket's buffer: with an endless
+    // body the server would never notice that its client has left.
     if (++pieces % PIECES_A_TURN === 0) await setImmediate();
     if (signal.aborted) return;
     if (isAct(piece)) return await perform(piece, connection);
@@ -71,7 +74,7 @@ export async function writeExchange(exchange: Exchange, connection: Connection):
   response.end();
 }
 
-/** Few enough to notice a client's leaving at once, many enough to cost nothing. */
+/** Few enough to notice at once that a client leaves, many enough to cost nothing. */
 const PIECES_A_TURN = 32;
 
 const SSE_HEADERS = { "content-type": "text/event-stream; charset=utf-8" } as const;
@@ -88,13 +91,13 @@ function writeHead({ status, headers }: Exchange, response: ServerResponse): voi
   response.flushHeaders();
 }
 
-async function perform({ act }: Act, connection: Connection): Promise<void> {
+async function perform({ act }: Act, connection: UpstreamConnection): Promise<void> {
   if (act === "wait") await aborted(connection.signal);
   else connection.hangUp(act);
 }
 
 /** Ends when the bytes are with the operating system, or when the client has gone. */
-function write(piece: string | Buffer, { response, signal }: Connection): Promise<void> {
+function write(piece: string | Buffer, { response, signal }: UpstreamConnection): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       signal.removeEventListener("abort", done);

@@ -23,24 +23,31 @@ import {
 import { checkGeminiRequest } from "./gemini/gemini-request.ts";
 import { createSignatures, isSigningModel } from "./gemini/gemini-signature.ts";
 import { encodeGeminiEvents, type GeminiAnswer, joinGeminiEvents } from "./gemini/gemini-stream.ts";
-import { type Asked, startLoopback } from "./loopback.ts";
+import {
+  type RecordedRequest,
+  startLoopback,
+  type Upstream,
+  type UpstreamRequest,
+} from "./loopback.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import type { RecordedRequest, Upstream } from "./upstream.ts";
 
 export interface GeminiUpstreamOptions {
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
   /** The key that is asked for, or the token at Vertex's address; none is by default. */
   readonly key?: string;
-  /** Whether calls carry ids, which Vertex leaves out. True by default. */
+  /** True if calls carry ids, which Vertex leaves out. True by default. */
   readonly includeIds?: boolean;
-  /** Whether calls come in pieces unasked. False by default. */
+  /** True if calls come in pieces even when that was not asked for. False by default. */
   readonly isPartial?: boolean;
   readonly faults?: Faults;
   readonly clock?: Clock;
 }
 
-/** Its `url` is that of AI Studio, ending in `/v1beta`; `/v1/projects/…/publishers/google` works too. */
+/**
+ * Starts the server. Its `url` is that of AI Studio, ending in `/v1beta`; `/v1/projects/…/publishers/google` works
+ * too.
+ */
 export function startGeminiUpstream(options: GeminiUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock } = options;
   const makeId = createIds(clock);
@@ -64,7 +71,10 @@ export function startGeminiUpstream(options: GeminiUpstreamOptions = {}): Promis
     };
   }
 
-  function check({ request }: Asked, model: string | undefined): GeminiRejection | undefined {
+  function check(
+    { request }: UpstreamRequest,
+    model: string | undefined,
+  ): GeminiRejection | undefined {
     const rejection = checkHttp(request, options.key, model !== undefined);
     if (rejection) return rejection;
     const body = tryParseJson(request.text);
@@ -73,7 +83,7 @@ export function startGeminiUpstream(options: GeminiUpstreamOptions = {}): Promis
     return checkToken(body);
   }
 
-  async function answer(asked: Asked, signal: AbortSignal): Promise<Exchange> {
+  async function answer(asked: UpstreamRequest, signal: AbortSignal): Promise<Exchange> {
     const [, model, method] = PATH.exec(asked.path) ?? [];
     const rejection = check(asked, model);
     if (rejection || model === undefined) {
@@ -112,7 +122,7 @@ function checkHttp(
   return given === key ? undefined : WRONG_KEY;
 }
 
-/** A token goes on with one conversation alone. */
+/** A token continues one conversation only. */
 function checkToken(body: JsonObject): GeminiRejection | undefined {
   const { continuationToken: token } = body;
   if (token === undefined || token === toToken(body)) return undefined;

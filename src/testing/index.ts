@@ -1,4 +1,4 @@
-/** `offshoot/testing`: model servers for tests, with faults; a scripted provider; a clock to turn. */
+/** `offshoot/testing`: model servers for tests, with faults; a scripted provider; a manual clock. */
 
 export type { AwsCaller } from "./bedrock/signature.ts";
 export { type BedrockUpstreamOptions, startBedrockUpstream } from "./bedrock-upstream.ts";
@@ -32,6 +32,7 @@ export {
 } from "./faults/stream-faults.ts";
 export { type GeminiUpstreamOptions, startGeminiUpstream } from "./gemini-upstream.ts";
 export { type LlamacppUpstreamOptions, startLlamacppUpstream } from "./llamacpp-upstream.ts";
+export type { RecordedRequest, Upstream } from "./loopback.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { type MessagesUpstreamOptions, startMessagesUpstream } from "./messages-upstream.ts";
 export { type OllamaUpstreamOptions, startOllamaUpstream } from "./ollama-upstream.ts";
@@ -45,9 +46,4 @@ export {
   script,
 } from "./script.ts";
 export { createScriptedProvider, type ScriptedProvider } from "./scripted-provider.ts";
-export {
-  type RecordedRequest,
-  startUpstream,
-  type Upstream,
-  type UpstreamOptions,
-} from "./upstream.ts";
+export { startUpstream, type UpstreamOptions } from "./upstream.ts";

@@ -1,6 +1,6 @@
 /**
- * A llama-server for tests: chat completions beside `/health`, `/props` and `/v1/models`. It loads
- * its model for as many questions as it is told to, and answers 503 until then.
+ * A llama-server for tests: chat completions, `/health`, `/props` and `/v1/models`. Its model takes
+ * a given number of requests to load, which are answered with 503.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -11,18 +11,17 @@ import { decodeChatRequest } from "./chat/chat-decode.ts";
 import { type ChatDialect, collectChat, encodeChatStream } from "./chat/chat-stream.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
-import { type Asked, startLoopback } from "./loopback.ts";
+import { startLoopback, type Upstream, type UpstreamRequest } from "./loopback.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import type { Upstream } from "./upstream.ts";
 
 export interface LlamacppUpstreamOptions {
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
   /** The bearer key that is asked for; none is by default. */
   readonly key?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;
-  /** How many requests find the server still loading its model. */
+  /** How many requests come while the server still loads its model. */
   readonly loading?: number;
   /** A conversation of more tokens (of four characters) is refused. */
   readonly contextTokens?: number;
@@ -41,9 +40,13 @@ export function startLlamacppUpstream(options: LlamacppUpstreamOptions = {}): Pr
   const makeId = createIds(clock);
   let loading = options.loading ?? 0;
 
-  async function chat({ request, number }: Asked, signal: AbortSignal): Promise<Exchange> {
+  async function chat(
+    { request, number }: UpstreamRequest,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
     const body = tryParseJson(request.text);
-    if (!isJsonObject(body)) return reject(400, "Failed to parse the body: it is no JSON object");
+    if (!isJsonObject(body))
+      return reject(400, "Failed to parse the body: it is not a JSON object");
     for (const problem of checkBody(body, contextTokens)) return problem;
     if (/gpt-oss/.test(modelPath) && hasThoughtsAndWords(body["messages"])) {
       return reject(500, BOTH_AT_ONCE);
@@ -59,30 +62,30 @@ export function startLlamacppUpstream(options: LlamacppUpstreamOptions = {}): Pr
   ): Promise<Exchange> {
     const opened = await openAnswer(engine, decodeChatRequest(body), signal);
     if (opened.kind === "exchange") return opened.exchange;
-    const head = {
-      id: makeId("item").replace("item_", "chatcmpl-"),
-      created: Math.floor(clock.now() / 1000),
-      model: modelPath,
-    };
+    const id = makeId("item").replace("item_", "chatcmpl-");
+    const head = { id, created: Math.floor(clock.now() / 1000), model: modelPath };
     if (body["stream"] === true) {
       const streaming = { dialect: DIALECT, includeUsage: true };
       return applyFaults(faults, sseExchange(encodeChatStream(opened.events, head, streaming)));
     }
     try {
-      const completion = await collectChat(opened.events, head, { dialect: DIALECT });
-      return applyFaults(faults, json(completion));
+      return applyFaults(
+        faults,
+        json(await collectChat(opened.events, head, { dialect: DIALECT })),
+      );
     } catch (thrown) {
       return reject(500, toFailure(thrown).message);
     }
   }
 
   const model = { id: modelPath, object: "model", owned_by: "llamacpp" };
-  const routes: Readonly<Record<string, (asked: Asked, signal: AbortSignal) => Answer>> = {
-    "POST /v1/chat/completions": chat,
-    "GET /health": () => json({ status: "ok" }),
-    "GET /props": () => json(encodeProps(modelPath, contextTokens)),
-    "GET /v1/models": () => json({ object: "list", data: [model] }),
-  };
+  const routes: Readonly<Record<string, (asked: UpstreamRequest, signal: AbortSignal) => Answer>> =
+    {
+      "POST /v1/chat/completions": chat,
+      "GET /health": () => json({ status: "ok" }),
+      "GET /props": () => json(encodeProps(modelPath, contextTokens)),
+      "GET /v1/models": () => json({ object: "list", data: [model] }),
+    };
 
   return startLoopback({
     basePath: "/v1",
@@ -154,7 +157,7 @@ function* checkParts(messages: readonly Json[]): Generator<Exchange, void> {
   }
 }
 
-/** What its converter makes a grammar of; the rest is refused with the words it uses. */
+/** Keywords that its converter turns into a grammar; the rest is refused with its own message. */
 const KNOWN = ["type", "properties", "items", "enum", "const", "oneOf", "anyOf", "allOf", "$ref"];
 
 function* checkFormat(format: Json | undefined): Generator<Exchange, void> {

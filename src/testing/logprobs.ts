@@ -1,6 +1,6 @@
 /**
- * Likelihoods for answers whose client asked for them: every piece of text is one token, and the others
- * that were likely are made up of it.
+ * Token probabilities for answers whose client asked for them: every piece of text is one token, and the alternatives
+ * are made up from it.
  */
 
 import type { Logprob } from "../protocol/content.ts";
@@ -9,7 +9,7 @@ import type { ModelEvent } from "../protocol/model-events.ts";
 
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
-/** `count` is how many likely tokens stand beside each one. */
+/** `count` is how many alternatives each token has. */
 export async function* withLogprobs(
   batches: Batches,
   count: number,

@@ -1,23 +1,52 @@
 /**
  * A server on the loopback with as many paths as a vendor has: every request is recorded, and
- * answered by an exchange. What is asked and refused there is the business of whoever starts it.
+ * answered by an exchange. The caller decides what is accepted and refused.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { toFailure } from "../base/failure.ts";
-import { isJsonObject, tryParseJson } from "../base/json.ts";
-import { type Connection, type Exchange, writeExchange } from "./exchange.ts";
-import type { RecordedRequest, Upstream } from "./upstream.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
+import { type Exchange, type UpstreamConnection, writeExchange } from "./exchange.ts";
 
-export interface LoopbackOptions {
-  /** Behind the origin in the server's `url`: `/v1`, or nothing. */
-  readonly basePath: string;
-  /** Called once the body has arrived. The signal is aborted when the connection is over. */
-  readonly answer: (asked: Asked, signal: AbortSignal) => Promise<Exchange>;
+export interface Upstream extends AsyncDisposable {
+  /** The base URL: it ends in `/v1` if the API's paths are below that. */
+  readonly url: string;
+  /** Every request whose body has arrived, oldest first. */
+  readonly requests: readonly RecordedRequest[];
+  /** Resolves with the request of that number, from 1, once it has arrived. */
+  waitForRequest(number: number): Promise<RecordedRequest>;
+  /** Ends every connection. */
+  close(): Promise<void>;
 }
 
-export interface Asked {
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed body; empty when it is not a JSON object. */
+  readonly body: JsonObject;
+  readonly text: string;
+  /** True if the client left before the answer's end. */
+  readonly aborted: boolean;
+  /** Settles when the exchange is over, whichever side ended it. */
+  readonly ended: Promise<void>;
+}
+
+export interface LoopbackOptions {
+  /** The path after the origin in the server's `url`: `/v1`, or nothing. */
+  readonly basePath: string;
+  /** Called once the body has arrived. The signal is aborted when the connection is over. */
+  readonly answer: (asked: UpstreamRequest, signal: AbortSignal) => Promise<Exchange>;
+}
+
+export interface UpstreamRequest {
   readonly request: RecordedRequest;
   /** Without its query. */
   readonly path: string;
@@ -27,7 +56,8 @@ export interface Asked {
 
 export async function startLoopback(options: LoopbackOptions): Promise<Upstream> {
   const log = createRequestLog();
-  // An idle connection stays: one that is closed just as it is used again would look like a fault.
+  // An idle connection stays open: one that is closed just as it is used again would look like a
+  // fault.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     response.socket?.setNoDelay(true);
     serve(request, response, { options, log }).catch((thrown) => abandon(response, thrown));
@@ -85,12 +115,15 @@ async function serve(
   await writeExchange(exchange, connection);
 }
 
-/** The record and the connection end together: a close we did not cause is the client leaving. */
+/**
+ * The record and the connection end together: a close that we did not cause means that the client
+ * left.
+ */
 function openRecord(
   incoming: IncomingMessage,
   response: ServerResponse,
   text: string,
-): { request: RecordedRequest; connection: Connection } {
+): { request: RecordedRequest; connection: UpstreamConnection } {
   const over = new AbortController();
   let hungUp = false;
   let aborted = false;

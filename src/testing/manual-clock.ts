@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 
 export interface ManualClock extends Clock {
-  /** Moves the time on. Sleeps that are due end in the order of their times, then of their starts. */
+  /** Moves the time forward. Sleeps that are due end in the order of their times, then of their starts. */
   advance(ms: number): Promise<void>;
   /** How many sleeps are waiting. */
   readonly sleeping: number;
@@ -42,7 +42,7 @@ export function createManualClock(startMs = 0): ManualClock {
     for (let next = earliest(sleeps, untilMs); next; next = earliest(sleeps, untilMs)) {
       nowMs = next.dueMs;
       next.wake();
-      // The code that slept runs on here, and may start the next sleep, before time moves again.
+      // The code that slept continues here, and may start the next sleep, before time moves again.
       await settle();
     }
     nowMs = untilMs;
@@ -69,7 +69,7 @@ function earliest(sleeps: Iterable<Sleep>, untilMs: number): Sleep | undefined {
   return first;
 }
 
-/** Lets every promise that is ready go on; one turn of the event loop, no time. */
+/** Lets every ready promise continue; one turn of the event loop, no time. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,15 +1,21 @@
 /**
- * A server of the Messages API for tests, as Anthropic runs it or as Google Cloud does. It refuses
- * what the real one refuses, signs what its model thinks, and wants those thoughts back unchanged.
+ * A server of the Messages API for tests, as Anthropic or as Google Cloud runs it. It refuses what the real one
+ * refuses, signs its model's thinking, and requires the thinking back unchanged.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import { toFailure } from "../base/failure.ts";
 import { createIds } from "../base/ids.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
+import { MESSAGES_VERSIONS } from "../protocol/messages-blocks.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
-import { type Asked, startLoopback } from "./loopback.ts";
+import {
+  type RecordedRequest,
+  startLoopback,
+  type Upstream,
+  type UpstreamRequest,
+} from "./loopback.ts";
 import { decodeMessagesRequest } from "./messages/messages-decode.ts";
 import {
   extraInput,
@@ -23,7 +29,6 @@ import { checkMessagesRequest } from "./messages/messages-request.ts";
 import { collectMessages, encodeMessagesStream } from "./messages/messages-stream.ts";
 import { createThoughtMemory } from "./messages/thinking-seal.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import type { RecordedRequest, Upstream } from "./upstream.ts";
 
 export interface MessagesUpstreamOptions {
   /** What answers; the embedded model by default. */
@@ -43,7 +48,7 @@ export function startMessagesUpstream(options: MessagesUpstreamOptions = {}): Pr
   const makeId = createIds(clock);
   const memory = createThoughtMemory();
 
-  async function answer(asked: Asked, signal: AbortSignal): Promise<Exchange> {
+  async function answer(asked: UpstreamRequest, signal: AbortSignal): Promise<Exchange> {
     const refused = platform.refuse(asked, options.key);
     if (refused) return refused;
     const body = withoutInstructions(platform.toBody(asked), asked.request);
@@ -67,7 +72,7 @@ export function startMessagesUpstream(options: MessagesUpstreamOptions = {}): Pr
   return startLoopback({ basePath: platform.basePath, answer });
 }
 
-/** Instructions in the middle of a conversation are taken from whoever names the feature. */
+/** The beta feature that allows instructions in the middle of a conversation. */
 const PLACED_SYSTEM = "mid-conversation-system-2026-04-07";
 
 function withoutInstructions(body: JsonObject, { headers }: RecordedRequest): JsonObject {
@@ -80,10 +85,10 @@ function withoutInstructions(body: JsonObject, { headers }: RecordedRequest): Js
 
 interface Platform {
   readonly basePath: string;
-  /** What is wrong with the request before its body is read closely. */
-  refuse(asked: Asked, key: string | undefined): Exchange | undefined;
-  /** The body as Anthropic's own API has it. */
-  toBody(asked: Asked): JsonObject;
+  /** Checks the request before its body is checked in detail. */
+  refuse(asked: UpstreamRequest, key: string | undefined): Exchange | undefined;
+  /** The body in the form of Anthropic's own API. */
+  toBody(asked: UpstreamRequest): JsonObject;
 }
 
 const VERTEX_PATH =
@@ -122,11 +127,10 @@ function checkHttp(request: RecordedRequest, isPath: boolean): MessagesRejection
   return refuse("The request body is not valid JSON.");
 }
 
-/** The version in which sampling is the model's own business, whatever the model. */
-const NEWER_VERSION = "2026-10-21";
-const VERSIONS = ["2023-01-01", "2023-06-01", NEWER_VERSION];
+/** The version in which every model refuses sampling parameters. */
+const [, , NEWER_VERSION] = MESSAGES_VERSIONS;
 
-/** A key is taken from either header; the vendor's clients have moved from one to the other. */
+/** A key is accepted from either header; the vendor's clients have moved from one to the other. */
 function checkHeaders(
   { headers, body }: RecordedRequest,
   key: string | undefined,
@@ -139,7 +143,7 @@ function checkHeaders(
   if (key !== undefined && given !== key) return refuse("invalid x-api-key", unauthorized);
   const version = headers["anthropic-version"];
   if (version === undefined) return refuse("anthropic-version: header is required");
-  if (!VERSIONS.includes(String(version))) {
+  if (!MESSAGES_VERSIONS.some((known) => known === version)) {
     return refuse(`anthropic-version: "${version}" is not a valid version`);
   }
   const removed = ["temperature", "top_p", "top_k"].find((name) => name in body);

@@ -1,6 +1,6 @@
 /**
  * An Ollama server for tests: chat, the list of models and pulling them. It refuses what the real
- * one refuses, and is as silent where the real one is.
+ * one refuses, and ignores what the real one ignores.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -8,7 +8,7 @@ import { toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
-import { type Asked, startLoopback } from "./loopback.ts";
+import { startLoopback, type Upstream, type UpstreamRequest } from "./loopback.ts";
 import { decodeOllamaRequest } from "./ollama/ollama-decode.ts";
 import {
   encodePull,
@@ -26,27 +26,29 @@ import {
 } from "./ollama/ollama-request.ts";
 import { collectOllama, encodeOllamaFrames, toLines } from "./ollama/ollama-stream.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import type { Upstream } from "./upstream.ts";
 
 export interface OllamaUpstreamOptions {
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
-  /** The bearer key that is asked for, as a hosted Ollama does; none is by default. */
+  /** The bearer key that is asked for, as by a hosted Ollama; none is by default. */
   readonly key?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;
-  /** By name; `test-model` can do everything and `plain-model` can talk, by default. */
+  /** By name; `test-model` can do everything and `plain-model` can only talk, by default. */
   readonly models?: OllamaModels;
-  /** What can be pulled, with its size in bytes. */
+  /** The models that can be pulled, with their sizes in bytes. */
   readonly registry?: Readonly<Record<string, number>>;
 }
 
-/** Its `url` is the bare origin: the API's paths start with `/api`. */
+/** Starts the server. Its `url` is the bare origin: the API's paths start with `/api`. */
 export function startOllamaUpstream(options: OllamaUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock, registry = {} } = options;
   const models = new Map(Object.entries(options.models ?? OLLAMA_MODELS));
 
-  async function chat({ request, number }: Asked, signal: AbortSignal): Promise<Exchange> {
+  async function chat(
+    { request, number }: UpstreamRequest,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
     const body = parseOllamaBody(request.text);
     if (isRejection(body)) return toExchange(body);
     for (const rejection of checkOllamaRequest(body, models)) return toExchange(rejection);
@@ -61,8 +63,7 @@ export function startOllamaUpstream(options: OllamaUpstreamOptions = {}): Promis
   ): Promise<Exchange> {
     const head = { model: String(body["model"]), created_at: new Date(clock.now()).toISOString() };
     if (!Array.isArray(body["messages"]) || body["messages"].length === 0) {
-      const message = { role: "assistant", content: "" };
-      return json({ ...head, message, done: true, done_reason: "load" });
+      return json({ ...head, ...LOADED });
     }
     const opened = await openAnswer(engine, decodeOllamaRequest(body), signal);
     if (opened.kind === "exchange") return opened.exchange;
@@ -76,16 +77,8 @@ export function startOllamaUpstream(options: OllamaUpstreamOptions = {}): Promis
     }
   }
 
-  function show({ request }: Asked): Exchange {
-    const name = String(request.body["model"] ?? request.body["name"] ?? "");
-    if (name === "") return toExchange({ status: 400, error: "model is required" });
-    const model = findOllamaModel(models, name);
-    if (model) return json(encodeShow(model));
-    return toExchange({ status: 404, error: `model '${name}' not found` });
-  }
-
-  function pull({ request }: Asked): Exchange {
-    const name = String(request.body["model"] ?? request.body["name"] ?? "");
+  function pull(asked: UpstreamRequest): Exchange {
+    const name = nameIn(asked);
     if (name === "") return toExchange({ status: 400, error: "invalid model name" });
     const bytes = registry[name];
     if (bytes === undefined) {
@@ -96,13 +89,14 @@ export function startOllamaUpstream(options: OllamaUpstreamOptions = {}): Promis
     return lines(encodePull(bytes));
   }
 
-  const routes: Readonly<Record<string, (asked: Asked, signal: AbortSignal) => Answer>> = {
-    "POST /api/chat": chat,
-    "GET /api/tags": () => json(encodeTags(models)),
-    "POST /api/show": show,
-    "POST /api/pull": pull,
-    "GET /api/version": () => json({ version: "0.30.0" }),
-  };
+  const routes: Readonly<Record<string, (asked: UpstreamRequest, signal: AbortSignal) => Answer>> =
+    {
+      "POST /api/chat": chat,
+      "GET /api/tags": () => json(encodeTags(models)),
+      "POST /api/show": (asked) => show(models, nameIn(asked)),
+      "POST /api/pull": pull,
+      "GET /api/version": () => json({ version: "0.30.0" }),
+    };
 
   return startLoopback({
     basePath: "",
@@ -119,11 +113,26 @@ export function startOllamaUpstream(options: OllamaUpstreamOptions = {}): Promis
 
 type Answer = Exchange | Promise<Exchange>;
 
+/** The name of the model that a request is about; empty where it has none. */
+function nameIn({ request: { body } }: UpstreamRequest): string {
+  return String(body["model"] ?? body["name"] ?? "");
+}
+
+function show(models: Parameters<typeof findOllamaModel>[0], name: string): Exchange {
+  if (name === "") return toExchange({ status: 400, error: "model is required" });
+  const model = findOllamaModel(models, name);
+  if (model) return json(encodeShow(model));
+  return toExchange({ status: 404, error: `model '${name}' not found` });
+}
+
+/** The answer to a request that only loads the model. */
+const LOADED = { message: { role: "assistant", content: "" }, done: true, done_reason: "load" };
+
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 const LINES_TYPE = { "content-type": "application/x-ndjson" };
 const PLAIN = { "content-type": "text/plain" };
 
-/** Faults in frames come before the lines, those in bytes behind them. */
+/** Faults in frames are applied before the lines are made, those in bytes after. */
 function withFaults(frames: Exchange, faults: readonly Fault[]): Exchange {
   const framed = faults.map(({ name, frames: change }) => ({
     name,

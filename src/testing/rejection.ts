@@ -1,6 +1,6 @@
 /**
- * What a vendor says to a request it does not take: a status and `{error: {message, type, param, code}}`.
- * The words follow those of the real API, so that a client which reads them is tested on them.
+ * How a vendor rejects a request: a status and `{error: {message, type, param, code}}`. The words follow those of the
+ * real API, so that a client which reads them is tested on them.
  *
  * Checks are generators that yield every rejection they find; the first one is the answer.
  */
@@ -20,7 +20,7 @@ interface VendorError {
   readonly code: string | null;
 }
 
-export type Check = Generator<Rejection, void>;
+export type RequestCheck = Generator<Rejection, void>;
 
 export function firstOf(check: Iterable<Rejection>): Rejection | undefined {
   for (const rejection of check) return rejection;
@@ -55,7 +55,7 @@ export function missing(param: string): Rejection {
   });
 }
 
-/** `value` is none of `known`. */
+/** `value` is not one of `known`. */
 export function invalidValue(
   param: string,
   value: Json | undefined,

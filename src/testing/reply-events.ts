@@ -1,6 +1,6 @@
 /**
- * A scripted answer as model events, one batch a delta, in the order `model-events.ts` promises.
- * An answer that fails or hangs leaves its last item open, as a broken stream does.
+ * A scripted answer as model events, one batch for each delta, in the order that `model-events.ts` promises. An answer
+ * that fails or hangs leaves its last item open, as a broken stream does.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -12,7 +12,7 @@ import { toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import type { AnswerReply, ReplyPart } from "./reply.ts";
 
-/** About as many characters as a token has; the counts are for show, but always the same. */
+/** About as many characters as a token has; the counts mean nothing, but are always the same. */
 const CHARACTERS_PER_TOKEN = 4;
 
 interface Call {
@@ -174,7 +174,7 @@ function deltaEvent(part: ReplyPart, index: number, delta: string): ModelEvent {
 
 /** Cuts between characters, never inside one. */
 function toPieces(text: string, length: number): string[] {
-  // A text that goes out whole is not taken apart: it may be many megabytes.
+  // A text that is sent whole is not split: it may be many megabytes.
   if (text.length <= length) return text === "" ? [] : [text];
   const characters = [...text];
   const pieces: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * What a scripted model says, as plain values: `reply.text("Hello")`, `reply.calls([…])`.
+ * The answers of a scripted model, as plain values: `reply.text("Hello")`, `reply.calls([…])`.
  *
- * The same value drives an upstream server and an in-process provider. `reply.raw` is bytes of one
- * vendor's wire and works in an upstream only.
+ * The same value works in an upstream server and in an in-process provider. `reply.raw` is bytes of one vendor's wire
+ * and works in an upstream only.
  */
 
 import type { JsonObject } from "../base/json.ts";
@@ -16,11 +16,11 @@ export type Reply = AnswerReply | RawReply | StatusReply;
 export interface AnswerReply {
   readonly kind: "answer";
   readonly parts: readonly ReplyPart[];
-  /** `fail`: breaks off with an error. `hang`: says no more and never ends. Neither closes the last item. */
+  /** `fail`: stops with an error. `hang`: sends nothing further and never ends. Neither closes the last item. */
   readonly ending: EndReason | "fail" | "hang";
   /** Why it failed; empty otherwise. */
   readonly message: string;
-  /** Characters a delta. */
+  /** Characters in each delta. */
   readonly pieceLength: number;
   /** Tokens to report; counted from the text when left out. */
   readonly usage: ReplyUsage | undefined;
@@ -55,7 +55,7 @@ export type ReplyPart =
       readonly type: "call";
       readonly name: string;
       readonly arguments: string;
-      /** Made up when left out. */
+      /** Generated when left out. */
       readonly call_id: string | undefined;
     };
 
@@ -90,7 +90,7 @@ export interface ReplyOptions {
 
 export interface ScriptedCall {
   readonly name: string;
-  /** Text is sent as it is, also when it is no JSON; an object is written as JSON. */
+  /** Text is sent as it is, even if it is not JSON; an object is written as JSON. */
   readonly arguments: string | JsonObject;
   readonly call_id?: string;
 }
@@ -114,7 +114,7 @@ export const reply = {
       options,
     ),
 
-  /** Draws a picture (base64 of a PNG), behind a sentence about it. */
+  /** Draws a picture (base64 of a PNG), after a sentence about it. */
   picture: (data: string, text: string, options: ReplyOptions = {}): AnswerReply =>
     answer(
       [
@@ -125,7 +125,7 @@ export const reply = {
       options,
     ),
 
-  /** Thinks first, then goes on as `then` does. */
+  /** Thinks first, then continues as `then` does. */
   reasoning: (text: string, then: AnswerReply): AnswerReply => ({
     ...then,
     parts: [{ type: "reasoning", text }, ...then.parts],
@@ -150,11 +150,11 @@ export const reply = {
   refusal: (text: string, options: ReplyOptions = {}): AnswerReply =>
     answer([{ type: "refusal", text }], "refusal", options),
 
-  /** Text that the token limit cut. */
+  /** Text that the token limit truncated. */
   length: (text: string, options: ReplyOptions = {}): AnswerReply =>
     answer([{ type: "text", text }], "length", options),
 
-  /** Says `text` and then breaks off with an error, as a server that fails in the middle does. */
+  /** Says `text` and then stops with an error, as a server that fails in the middle does. */
   failure: (
     message: string,
     options: ReplyOptions & { readonly text?: string } = {},
@@ -172,15 +172,15 @@ export const reply = {
     answer(text === "" ? [] : [{ type: "text", text }], "hang", options),
 
   /**
-   * An event stream word for word. A string is the whole body; a list is one `data:` payload an
-   * entry, as the lines of a recording are.
+   * An event stream word for word. A string is the whole body; a list has one `data:` payload for each entry, like the
+   * lines of a recording.
    */
   raw: (body: string | readonly string[]): RawReply => ({
     kind: "raw",
     body: typeof body === "string" ? body : body.map((data) => `data: ${data}\n\n`).join(""),
   }),
 
-  /** An HTTP answer in place of the model's. An object is written as JSON. */
+  /** An HTTP answer that replaces the model's. An object is written as JSON. */
   status: (
     status: number,
     body: string | JsonObject = "",

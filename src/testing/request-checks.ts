@@ -1,18 +1,22 @@
-/** Checks that both upstreams make alike: field names, ranges, names, schemas, models. */
+/** Checks that both upstreams make: field names, ranges, names, schemas, models. */
 
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import {
-  type Check,
   invalidType,
   invalidValue,
   missing,
   type Rejection,
+  type RequestCheck,
   reject,
   unknownParameter,
 } from "./rejection.ts";
 
-/** `prefix` is where the object stands: `input[2].`. */
-export function* checkFields(object: JsonObject, known: readonly string[], prefix = ""): Check {
+/** `prefix` is the path of the object: `input[2].`. */
+export function* checkFields(
+  object: JsonObject,
+  known: readonly string[],
+  prefix = "",
+): RequestCheck {
   for (const name of Object.keys(object)) {
     if (!known.includes(name)) yield unknownParameter(`${prefix}${name}`);
   }
@@ -24,8 +28,12 @@ interface Range {
   readonly kind: "integer" | "decimal";
 }
 
-/** Absent and null pass. */
-export function* checkNumber(body: JsonObject, param: string, { min, max, kind }: Range): Check {
+/** Missing and null values pass. */
+export function* checkNumber(
+  body: JsonObject,
+  param: string,
+  { min, max, kind }: Range,
+): RequestCheck {
   const value = body[param];
   if (value === undefined || value === null) return;
   const article = kind === "integer" ? "an integer" : "a decimal";
@@ -44,8 +52,8 @@ export function* checkNumber(body: JsonObject, param: string, { min, max, kind }
 const TIERS = ["auto", "default", "flex", "scale", "priority", "fast"];
 const RETENTIONS = ["in_memory", "24h"];
 
-/** Who asks, how it is served, and what is told beside the answer: the same in both APIs. */
-export function* checkService(body: JsonObject): Check {
+/** Fields about the user, the service tier, caching and moderation: the same in both APIs. */
+export function* checkService(body: JsonObject): RequestCheck {
   yield* checkNumber(body, "top_logprobs", { min: 0, max: 20, kind: "integer" });
   yield* checkWord(body, "service_tier", TIERS);
   yield* checkWord(body, "prompt_cache_retention", RETENTIONS);
@@ -61,14 +69,14 @@ export function* checkService(body: JsonObject): Check {
   if (typeof moderation["model"] !== "string") yield missing("moderation.model");
 }
 
-function* checkWord(body: JsonObject, param: string, known: readonly string[]): Check {
+function* checkWord(body: JsonObject, param: string, known: readonly string[]): RequestCheck {
   const value = body[param];
   if (value === undefined || value === null || known.includes(String(value))) return;
   yield invalidValue(param, value, known);
 }
 
 /** The name of a function or of a schema. */
-export function* checkName(param: string, value: Json | undefined): Check {
+export function* checkName(param: string, value: Json | undefined): RequestCheck {
   if (value === undefined || value === null) return yield missing(param);
   if (typeof value !== "string") return yield invalidType(param, "a string", value);
   if (/^[a-zA-Z0-9_-]{1,64}$/.test(value)) return;
@@ -77,16 +85,16 @@ export function* checkName(param: string, value: Json | undefined): Check {
 }
 
 interface SchemaPlace {
-  /** As the message names it: `response_format 'city'`. */
+  /** The schema as the message names it: `response_format 'city'`. */
   readonly what: string;
   readonly param: string;
   readonly code: string;
-  /** Whether the vendor is asked to hold the model to the schema, which it can do for few schemas. */
+  /** True if the vendor must keep the model to the schema, which it can do for few schemas. */
   readonly strict: boolean;
 }
 
 /** The root must be an object; a strict one must close every object and require every property. */
-export function* checkSchema(schema: Json | undefined, place: SchemaPlace): Check {
+export function* checkSchema(schema: Json | undefined, place: SchemaPlace): RequestCheck {
   const { what, param, code } = place;
   const type = isJsonObject(schema) ? schema["type"] : undefined;
   if (!isJsonObject(schema) || type !== "object") {
@@ -97,12 +105,12 @@ export function* checkSchema(schema: Json | undefined, place: SchemaPlace): Chec
   if (place.strict) yield* checkStrictObjects(schema, place, []);
 }
 
-/** The models that think before they answer, by the names their maker gives them. */
+/** Models that think before they answer, by their maker's names. */
 export function isReasoningModel(model: string): boolean {
   return /^(o\d|gpt-5(?!-chat))/.test(model);
 }
 
-/** Models of the same maker that do not. A name we do not know is neither. */
+/** Models of the same maker that do not. An unknown name is neither. */
 export function isPlainModel(model: string): boolean {
   return /^(gpt-3|gpt-4|chatgpt|gpt-5-chat)/.test(model);
 }
@@ -111,7 +119,7 @@ function* checkStrictObjects(
   schema: JsonObject,
   place: SchemaPlace,
   path: readonly string[],
-): Check {
+): RequestCheck {
   if (schema["type"] === "object" || schema["properties"] !== undefined) {
     yield* checkStrictObject(schema, place, path);
   }
@@ -126,7 +134,7 @@ function* checkStrictObject(
   schema: JsonObject,
   place: SchemaPlace,
   path: readonly string[],
-): Check {
+): RequestCheck {
   if (schema["additionalProperties"] !== false) {
     yield strictRejection(
       place,

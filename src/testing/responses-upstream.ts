@@ -1,7 +1,7 @@
 /**
- * A Responses API server for tests, in three personalities. `strict` streams what the real API streams
- * and refuses what it refuses. `xai` does so with the tools and the refusals of xAI. `legacy` speaks an older form: `tool_call` items, `tool_result` input,
- * and every answer remembered although `store` is false.
+ * A Responses API server for tests, in three personalities. `strict` streams what the real API streams and refuses
+ * what it refuses. `xai` does so with the tools and the refusals of xAI. `legacy` speaks an older form: `tool_call`
+ * items, `tool_result` input, and every answer remembered although `store` is false.
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
@@ -10,6 +10,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Item } from "../protocol/items.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import type { Faults } from "./faults/fault.ts";
+import type { Upstream } from "./loopback.ts";
 import { firstOf, rejectionExchange, serverError } from "./rejection.ts";
 import { encodeLegacyStream } from "./responses/legacy-events.ts";
 import { checkLegacyRequest } from "./responses/legacy-request.ts";
@@ -22,16 +23,16 @@ import {
 } from "./responses/strict-events.ts";
 import { checkStrictRequest, checkXaiRequest } from "./responses/strict-request.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
-import { startUpstream, type Upstream } from "./upstream.ts";
+import { startUpstream } from "./upstream.ts";
 
 export interface ResponsesUpstreamOptions {
   /** `strict` by default. */
   readonly personality?: "strict" | "legacy" | "xai";
-  /** What answers; the embedded model by default. */
+  /** The source of answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
   /** The bearer key that is asked for; none is by default. */
   readonly key?: string;
-  /** Whose server it is: reasoning that was encrypted for another account is refused. */
+  /** The account of the server: reasoning that was encrypted for another account is refused. */
   readonly account?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;

@@ -1,6 +1,6 @@
 /**
- * What answers inside an upstream: a script of fixed replies, or any function from a model request
- * to model events. The embedded model is one such function and the default.
+ * The source of answers inside an upstream: a script of fixed replies, or any function from a model request to model
+ * events. The embedded model is such a function and the default.
  */
 
 import { toFailure } from "../base/failure.ts";
@@ -26,37 +26,37 @@ export interface Script {
   readonly makeId: MakeId;
 }
 
-/** Fixed replies, one a request, in order. A request too many is answered with HTTP 500. */
+/** Fixed replies, one for each request, in order. Further requests are answered with HTTP 500. */
 export function script(...replies: readonly Reply[]): Script {
   const rest = [...replies];
   return { kind: "script", next: () => rest.shift(), makeId: createCountingIds() };
 }
 
 /**
- * A reply for each request, chosen by what it says: for runs that ask side by side. `choose` returns it at
- * once: what gives a promise is answered with HTTP 400.
+ * A reply for each request, chosen from its content: for runs that ask at the same time. `choose` returns it at once:
+ * a promise is answered with HTTP 400.
  */
 export function respond(choose: (request: ModelRequest) => Reply): Script {
   return { kind: "script", next: choose, makeId: createCountingIds() };
 }
 
 /**
- * The offline model that needs no key: answers plain requests and drives tools. As a stand-in for a language
- * model it answers every request, so it makes up what it does not know.
+ * The offline model that needs no key: answers plain requests and drives tools. It stands in for a language model and
+ * answers every request, so it makes up what it does not know.
  */
 export function createEmbeddedEngine(): ScriptEngine {
   const provider = createEmbeddedProvider({ unknown: "make_up" });
   return (request, call) => provider.stream(request, call);
 }
 
-/** An answer that has begun: either its events, or an HTTP answer that is none of the model's. */
+/** An answer that has begun: either its events, or an HTTP answer that does not come from the model. */
 export type Opened =
   | { readonly kind: "events"; readonly events: AsyncIterable<readonly ModelEvent[]> }
   | { readonly kind: "exchange"; readonly exchange: Exchange };
 
 /**
- * Asks the engine and waits for its first batch, so that an engine that fails at once is answered
- * with HTTP 500 and not with a broken stream.
+ * Asks the engine and waits for its first batch, so that an engine that fails at once is answered with HTTP 500 and
+ * not with a broken stream.
  */
 export async function openAnswer(
   engine: ScriptEngine | Script,
@@ -82,7 +82,7 @@ export async function openAnswer(
     const reply = script.next(request);
     if (!reply)
       return { kind: "exchange", exchange: rejectionExchange(serverError("script exhausted")) };
-    // A program without types can give anything. Not 500, which a client would try again.
+    // A program without types can return anything. Not 500, which a client would retry.
     if (!isReply(reply)) return { kind: "exchange", exchange: rejectionExchange(toNoReply(reply)) };
     if (reply.kind === "answer")
       return replyEvents(reply, request, { signal, makeId: script.makeId });

@@ -1,4 +1,4 @@
-/** A model in the same process that says what it is told to: for tests of what lies above the wires. */
+/** A model in the same process that gives scripted answers: for tests of the layers above the wires. */
 
 import { Failure, type FailureCode } from "../base/failure.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
@@ -11,7 +11,7 @@ export interface ScriptedProvider extends Provider {
   readonly requests: readonly ModelRequest[];
 }
 
-/** Gives the replies in order; a request too many rejects with `provider_failed`. */
+/** Gives the replies in order; further requests reject with `provider_failed`. */
 export function createScriptedProvider(...replies: readonly Reply[]): ScriptedProvider {
   const rest = [...replies];
   const requests: ModelRequest[] = [];

@@ -4,43 +4,18 @@
  * `responses-upstream.ts`.
  */
 
-import type { IncomingHttpHeaders } from "node:http";
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
 import type { Exchange } from "./exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
-import { startLoopback } from "./loopback.ts";
+import { type RecordedRequest, startLoopback, type Upstream } from "./loopback.ts";
 import { type Rejection, reject, rejectionExchange } from "./rejection.ts";
-
-export interface Upstream extends AsyncDisposable {
-  /** The base URL: it ends in `/v1` where the API's paths are below that. */
-  readonly url: string;
-  /** Every request whose body has arrived, oldest first. */
-  readonly requests: readonly RecordedRequest[];
-  /** Resolves with the request of that number, from 1, once it has arrived. */
-  waitForRequest(number: number): Promise<RecordedRequest>;
-  /** Ends every connection. */
-  close(): Promise<void>;
-}
-
-export interface RecordedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  /** The parsed body; empty when it is no JSON object. */
-  readonly body: JsonObject;
-  readonly text: string;
-  /** Whether the client left before the answer's end. */
-  readonly aborted: boolean;
-  /** Settles when the exchange is over, whoever ended it. */
-  readonly ended: Promise<void>;
-}
 
 export interface UpstreamOptions {
   /** The path below `/v1`: `/responses`. */
   readonly path: string;
-  /** What is wrong with the request, if anything. No fault touches a rejection. */
+  /** The rejection of an invalid request; undefined for a valid one. No fault changes a rejection. */
   readonly check: (body: JsonObject) => Rejection | undefined;
-  /** Answers a checked request. Not called when a fault answers in its place. */
+  /** Answers a checked request. Not called when a fault replaces the answer. */
   readonly answer: (body: JsonObject, signal: AbortSignal) => Promise<Exchange>;
   /** The bearer key that is asked for; none is by default. */
   readonly key?: string | undefined;
@@ -94,7 +69,7 @@ function checkHttp(
   return undefined;
 }
 
-/** As the service repeats a key that it refuses: its beginning and its end. */
+/** The refused key as the service repeats it: its beginning and its end. */
 function toMasked(authorization: string): string {
   const key = authorization.replace(/^Bearer /, "");
   return key.length < 16 ? "*".repeat(key.length) : `${key.slice(0, 8)}***${key.slice(-4)}`;

@@ -1,18 +1,18 @@
-/** Something that a person does to the server, and what came of it, said where it was done. */
+/** An action of a person on the server, and its result, shown beside the control. */
 
 import { type Signal, useSignal } from "@preact/signals";
 import { messageOf } from "./api.ts";
 
 export interface Action {
   readonly busy: Signal<boolean>;
-  /** What came of the last one; empty before there was one. */
+  /** The message of the last action; empty before there was one. */
   readonly said: Signal<string>;
   readonly failed: Signal<boolean>;
-  /** Resolves with false, and says why, where it did not work. One at a time. */
+  /** Resolves with false, and shows the reason, if it failed. One at a time. */
   run(work: () => Promise<string | undefined>): Promise<boolean>;
 }
 
-/** `work` returns what is said when it has worked. */
+/** `work` returns the message for success. */
 export function useAction(): Action {
   const busy = useSignal(false);
   const said = useSignal("");

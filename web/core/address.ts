@@ -1,12 +1,12 @@
 /**
- * The address is the page's state: which view, of what, with which filters. So every view is a link that
- * can be sent to somebody, and the browser's own back button works. Nothing in the address says which
- * server is asked: that is always the page's own origin.
+ * The address is the page's state: which view, of what, with which filters. So every view is a link that can be
+ * shared, and the browser's back button works. The address does not say which server is asked: that is always the
+ * page's own origin.
  */
 
 import { computed, signal } from "@preact/signals";
 
-/** Where the console lives: everything up to and with `/console/`, so a server below a path prefix works. */
+/** The console's base path: everything up to and with `/console/`, so that a path prefix works. */
 export const BASE = toBase(location.pathname);
 
 const current = signal(readAddress());
@@ -23,7 +23,7 @@ addEventListener("popstate", () => {
   current.value = readAddress();
 });
 
-/** Goes to a view; a step of the browser's history, unless it only refines what is shown. */
+/** Goes to a view, as a step of the browser's history; with `replace` without one. */
 export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const url = BASE + to;
   if (replace) history.replaceState(null, "", url);
@@ -32,7 +32,7 @@ export function go(to: string, { replace = false }: { readonly replace?: boolean
   if (!replace) scrollTo(0, 0);
 }
 
-/** Sets filters of the view that is shown. An empty text or undefined removes one. */
+/** Sets filters of the present view. An empty text or undefined removes one. */
 export function refine(filters: Readonly<Record<string, string | undefined>>): void {
   const query = new URLSearchParams(current.value.query);
   for (const [name, value] of Object.entries(filters)) {
@@ -50,7 +50,7 @@ export function toHref(to: string): string {
   return BASE + to;
 }
 
-/** A plain click on a link of ours goes there without loading the page again. */
+/** Follows a plain click on a link of ours without loading the page again. */
 export function followLinks(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -1,4 +1,4 @@
-/** The one place that asks the server. Every failure is an `ApiFailure` with a sentence for the person. */
+/** All requests to the server. Every failure is an `ApiFailure` with a sentence for the person. */
 
 import { API, askAgain, session } from "./session.ts";
 
@@ -31,7 +31,7 @@ export async function remove<Body>(path: string): Promise<Body> {
   return await ask<Body>("DELETE", path);
 }
 
-/** A file as a form, with its other fields. */
+/** Uploads a file as a form, with its other fields. */
 export async function upload<Body>(
   path: string,
   file: File,
@@ -44,7 +44,9 @@ export async function upload<Body>(
   return (await response.json()) as Body;
 }
 
-/** Fetched with the token and saved from memory: an address with a token in it would be kept by the browser. */
+/**
+ * Fetched with the token and saved from memory: the browser would keep an address with a token in it.
+ */
 export async function download(path: string, name: string): Promise<void> {
   const bytes = await (await send(path)).blob();
   const link = document.createElement("a");
@@ -54,7 +56,7 @@ export async function download(path: string, name: string): Promise<void> {
   URL.revokeObjectURL(link.href);
 }
 
-/** Sends a request and gives the answer as it is, for streams and files; failures throw. */
+/** Sends a request and returns the answer unchanged, for streams and files; failures throw. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const token = session.value?.token;
@@ -64,7 +66,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     throw new ApiFailure(
       0,
       "unreachable",
-      "The server does not answer. The page goes on once it is back.",
+      "The server does not answer. The page continues when it is back.",
     );
   });
   if (!response.ok) throw await toFailure(response);
@@ -92,8 +94,8 @@ async function toFailure(response: Response): Promise<ApiFailure> {
     | { error?: { message?: string; code?: string } }
     | undefined;
   const message = body?.error?.message ?? `The server answered ${response.status}.`;
-  // The page stays as it is behind the form, so nothing that was typed is lost.
-  if (response.status === 401) askAgain("Your session has ended. Sign in again to go on.");
+  // The page stays under the form, so typed text is not lost.
+  if (response.status === 401) askAgain("Your session has ended. Sign in again to continue.");
   return new ApiFailure(response.status, body?.error?.code ?? "", message);
 }
 

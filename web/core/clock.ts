@@ -1,4 +1,6 @@
-/** The time, for what is running: moves once a second while the page is visible and somebody reads it. */
+/**
+ * The present time, for what is running: updated once a second while the page is visible and uses it.
+ */
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -7,7 +9,7 @@ export const now = signal(Date.now());
 let readers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Keeps `now` moving while a view that shows something open is on the page. */
+/** Keeps `now` up to date while a view shows something that is running. */
 export function useClock(isNeeded: boolean): void {
   useEffect(() => {
     if (!isNeeded) return;

@@ -1,10 +1,13 @@
-/** A request to the server as text to paste: for a shell, TypeScript and Python. The key is named, never written. */
+/**
+ * A request to the server as text to paste: for a shell, TypeScript and Python. It names the variable of the key and
+ * never contains the key.
+ */
 
 import { API } from "./session.ts";
 
 export interface CopiedRequest {
   readonly method: "GET" | "POST";
-  /** Below `/v1/`. */
+  /** The path after `/v1/`. */
   readonly path: string;
   readonly body?: object | undefined;
 }
@@ -42,7 +45,7 @@ function quoteShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Of a response, the SDK that its users have; of anything else, a plain request. */
+/** For a response, with the SDK that its users have; for other requests, a plain one. */
 function toTypeScript(request: CopiedRequest): string {
   const { method, path, body } = request;
   const json = JSON.stringify(body ?? {}, null, 2);

@@ -1,15 +1,16 @@
-/** In which words two texts differ, by the longest common sequence. Pure. */
+/** Compares two texts word by word, by the longest common sequence. Pure. */
 
 export interface WordPiece {
   readonly text: string;
   readonly of: "a" | "b" | "both";
 }
 
-/** Beyond this product of counts the middles are shown as replaced whole. */
+/** If the product of both counts is larger, the middles are shown as replaced. */
 const MAX_CELLS = 2_000_000;
 
 export function compareWords(a: string, b: string): WordPiece[] {
-  const [left, right] = [toWords(a), toWords(b)];
+  const left = toWords(a);
+  const right = toWords(b);
   let start = 0;
   while (start < left.length && start < right.length && left[start] === right[start]) start++;
   let end = 0;
@@ -23,7 +24,7 @@ export function compareWords(a: string, b: string): WordPiece[] {
   ]);
 }
 
-/** With the blanks behind them, so that joining them gives the text. */
+/** Each word with the blanks after it, so that joining them gives the text. */
 function toWords(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
@@ -37,9 +38,11 @@ function compareMiddles(a: readonly string[], b: readonly string[]): WordPiece[]
   }
   const at = measure(a, b);
   const pieces: WordPiece[] = [];
-  let [i, j] = [0, 0];
+  let i = 0;
+  let j = 0;
   while (i < a.length || j < b.length) {
-    const [left, right] = [a[i], b[j]];
+    const left = a[i];
+    const right = b[j];
     if (left !== undefined && left === right) {
       pieces.push({ text: left, of: "both" });
       i++;
@@ -55,7 +58,7 @@ function compareMiddles(a: readonly string[], b: readonly string[]): WordPiece[]
   return pieces;
 }
 
-/** How many words both have in common from a place of each on. */
+/** The length of the common sequence from a position of each side on. */
 function measure(a: readonly string[], b: readonly string[]): (i: number, j: number) => number {
   const width = b.length + 1;
   const longest = new Uint32Array((a.length + 1) * width);
@@ -69,7 +72,7 @@ function measure(a: readonly string[], b: readonly string[]): (i: number, j: num
   return at;
 }
 
-/** Pieces of one side that follow each other are one. */
+/** Joins adjacent pieces of one side. */
 function join(pieces: readonly WordPiece[]): WordPiece[] {
   const joined: { text: string; of: WordPiece["of"] }[] = [];
   for (const { text, of } of pieces) {

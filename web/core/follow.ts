@@ -1,31 +1,31 @@
 /**
- * A stream of server-sent events over `fetch`, so that the token goes in a header. A stream that breaks is opened again
- * from the last number that was seen. A tab that nobody sees has none: browsers open six connections to a server at
- * most, for all tabs together.
+ * A stream of server-sent events over `fetch`, so that the token is in a header. A broken stream is opened again from
+ * the last number that was seen. A hidden tab has no stream, because browsers open at most six connections to a
+ * server, for all tabs together.
  */
 
 import { ApiFailure, type Query, send, toQuery } from "./api.ts";
 import { readEvents } from "./sse.ts";
 
-/** First wait before a broken stream is opened again; doubled up to the most. */
+/** The first wait before a broken stream is opened again; it doubles up to a limit. */
 const FIRST_WAIT_MS = 400;
 const MOST_WAIT_MS = 8000;
-/** Who looks at another tab for a moment comes back to a live page. */
+/** A person who looks at another tab for a moment returns to a live page. */
 const HIDDEN_MS = 20_000;
 
 export interface Follow {
   readonly path: string;
-  /** Asked before each try, so that it goes on from what was seen last. */
+  /** Called before each try, so that the stream continues after the last event that was seen. */
   query(): Query;
   /** Each event's data. */
   take(data: unknown): void;
-  /** Told each time that the stream is open: what happened before that may have been missed. */
+  /** Called each time the stream is opened: earlier events may have been missed. */
   opened?(): void;
-  /** Told why the stream is not open; undefined when it is. */
+  /** Called with the reason why the stream is not open; with undefined when it is. */
   state?(problem: ApiFailure | undefined): void;
 }
 
-/** Follows until the signal aborts, the server says that it is done, or it refuses for good. */
+/** Follows until the signal aborts, or the server says that the stream is complete or refused. */
 export async function follow(wish: Follow, signal: AbortSignal): Promise<void> {
   let waitMs = FIRST_WAIT_MS;
   while (!signal.aborted) {
@@ -67,7 +67,7 @@ async function followOnce(wish: Follow, signal: AbortSignal, opened: () => void)
     for (;;) {
       const { done, value } = await events.next();
       if (done) return value === true;
-      // It broke off on the server. The next try is answered with the reason, or goes on.
+      // The stream broke on the server. The next try gets the reason, or continues.
       if (isBroken(value)) return false;
       wish.take(value);
     }
@@ -83,7 +83,7 @@ function isBroken(data: unknown): boolean {
   return typeof data === "object" && data !== null && "error" in data;
 }
 
-/** Calls once the tab was hidden for a while. */
+/** Calls back once the tab was hidden for a while. */
 function onceHidden(call: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = (): void => {

@@ -1,4 +1,4 @@
-/** Figures for people: short, with a unit, the same everywhere. */
+/** Writes figures for people: short, with a unit, the same everywhere. */
 
 const DAY_MS = 86_400_000;
 
@@ -10,7 +10,7 @@ export function toMoney(usd: number | null | undefined): string {
   return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en")}`;
 }
 
-/** Where the price of some call is not known, what is known of it. */
+/** If the price of some calls is not known, the known part. */
 export function toCost(totals: {
   readonly cost_usd: number | null;
   readonly known_usd: number;
@@ -61,7 +61,7 @@ export function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** `3 min ago`, `in 2 h`: to read at a glance. */
+/** `3 min ago`, `in 2 h`: for a quick look. */
 export function toAgo(at: number | null | undefined, now = Date.now()): string {
   if (at === null || at === undefined) return "never";
   const ms = now - at;

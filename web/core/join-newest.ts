@@ -1,6 +1,6 @@
 import type { RunView } from "./views.ts";
 
-/** What is on the first page is as it is now; older rows stay where they are. */
+/** Replaces the rows of the first page by the new ones; older rows stay where they are. */
 export function joinNewest(
   newest: readonly RunView[],
   kept: readonly RunView[],

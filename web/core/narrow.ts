@@ -1,4 +1,6 @@
-/** Whether the window is as narrow as a phone's: rows have two lines then. The style sheet has the same limit. */
+/**
+ * True on a window as narrow as a phone's: rows have two lines then. The style sheet has the same limit.
+ */
 
 import { signal } from "@preact/signals";
 

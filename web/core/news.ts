@@ -1,21 +1,21 @@
 /**
- * What has changed on the server: one stream for the whole page, which lists and badges listen to. A tab has one stream
- * at a time: while a run is followed, this one is closed, and the run's own events bring the news.
+ * Changes on the server: one stream for the whole page, which lists and badges listen to. A tab has one stream at a
+ * time: while a run is followed, this one is closed, and the run's own events report the changes.
  */
 
 import { effect, signal } from "@preact/signals";
 import { get } from "./api.ts";
 import { follow } from "./follow.ts";
 import { mayDo, session } from "./session.ts";
-import type { Page, QuestionView, WatchFrame } from "./views.ts";
+import type { QuestionView, RecordPage, WatchFrame } from "./views.ts";
 
-/** Another value where lists of runs may look different. */
+/** Changes when lists of runs may look different. */
 export const runNews = signal("");
-/** How many calls wait for a person; undefined until it is known. */
+/** The number of calls that wait for a person; undefined until it is known. */
 export const openQuestions = signal<number | undefined>(undefined);
-/** Why the page is not live; empty where it is. */
+/** The reason why the page is not live; empty if it is. */
 export const watchProblem = signal("");
-/** How many streams of runs are open. */
+/** The number of open streams of runs. */
 const runStreams = signal(0);
 
 effect(() => {
@@ -40,7 +40,7 @@ effect(() => {
   return () => stop.abort();
 });
 
-/** Call it when a run is followed; what it returns when that ends. */
+/** Call it when a run is followed; call the returned function when that ends. */
 export function holdNews(): () => void {
   runStreams.value += 1;
   watchProblem.value = "";
@@ -49,8 +49,8 @@ export function holdNews(): () => void {
   };
 }
 
-/** For who follows a run, whose events tell that a question was asked or answered. */
+/** For code that follows a run, whose events say that a question was asked or answered. */
 export async function countQuestions(): Promise<void> {
-  const page = await get<Page<QuestionView>>("approvals", { limit: 100 });
+  const page = await get<RecordPage<QuestionView>>("approvals", { limit: 100 });
   openQuestions.value = page.data.length;
 }

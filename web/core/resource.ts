@@ -1,6 +1,6 @@
 /**
- * What a view shows of the server: loading, there, or failed with a sentence. While it is asked for again
- * the old value stays on the page, so nothing jumps, and a server that restarts costs nobody a reload.
+ * Server data in a view: loading, loaded, or failed with a sentence. While it is loaded again, the old value stays on
+ * the page. So nothing jumps, and a restart of the server needs no reload.
  */
 
 import { type Signal, signal } from "@preact/signals";
@@ -10,23 +10,23 @@ import { session } from "./session.ts";
 
 export interface Resource<Value> {
   readonly value: Signal<Value | undefined>;
-  /** Why the last try failed; undefined where it did not. */
+  /** The failure of the last try; undefined if it succeeded. */
   readonly problem: Signal<ApiFailure | undefined>;
   readonly loading: Signal<boolean>;
   reload(): void;
 }
 
-/** A server that does not answer is asked again by itself. */
+/** A server that does not answer is asked again automatically. */
 const AGAIN_MS = 2500;
 
 interface Options {
-  /** Asked again so often while the page is visible; never when left out. */
+  /** How often to load again while the page is visible; never when left out. */
   readonly everyMs?: number;
-  /** Asked again when it is another value. */
+  /** Loaded again when this value changes. */
   readonly news?: string;
 }
 
-/** Loads when `key` or who is signed in changes. */
+/** Loads when `key` or the session changes. */
 export function useResource<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,

@@ -1,9 +1,11 @@
-/** Rows of the roll-up as series of a chart: one value for each day, the largest by themselves. Pure. */
+/**
+ * Turns rows of the roll-up into series of a chart: one value for each day; the largest series separately. Pure.
+ */
 
 import type { UsageRowView } from "./views.ts";
 
 const DAY_MS = 86_400_000;
-/** As many as there are colours. */
+/** As many series as there are colours. */
 export const MOST_SERIES = 8;
 
 export interface Series {
@@ -12,7 +14,7 @@ export interface Series {
   readonly values: readonly number[];
 }
 
-/** The largest by themselves, all others as one. */
+/** The largest separately, all others as one. */
 export function toSeries(
   rows: readonly UsageRowView[],
   days: readonly string[],

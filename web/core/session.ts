@@ -1,7 +1,7 @@
 /**
- * Who is signed in. The token goes in a header and is kept for this tab alone: a cookie would be sent to
- * every other port of this machine, too. It comes from a one-time code in the fragment (`offshoot ui`),
- * or from a key that was pasted; neither is left in the address.
+ * The session of the page. The token is sent in a header and kept only in this tab: a cookie would also be sent to
+ * every other port of this machine. It comes from a one-time code in the fragment (`offshoot ui`), or from a pasted
+ * key; neither stays in the address.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -10,24 +10,26 @@ import { BASE } from "./address.ts";
 const KEPT_AS = "offshoot-console-token";
 
 export interface Session {
-  /** Empty for a server that asks for no key: it lets such a page read and nothing else. */
+  /** Empty for a server that asks for no key: it lets such a page only read. */
   readonly token: string;
   readonly scopes: readonly string[];
   readonly tenant: string | undefined;
 }
 
 export const session = signal<Session | undefined>(readKept());
-/** Whether a view has been on the page: it stays there, below the form, when the session ends. */
+/** True once a view was on the page: it stays there, below the form, when the session ends. */
 export const wasSignedIn = signal(session.peek() !== undefined);
-/** A server that asks for no key lets nobody change anything. */
+/** A server that asks for no key allows no changes. */
 export const canChange = computed(() => Boolean(session.value?.token));
-/** Why the page asks to sign in, where it was not the first thing that it did. */
+/** The reason why the page asks to sign in; empty at the start. */
 export const signInReason = signal("");
 
-/** The API is beside the console, whatever the path prefix. */
+/** The API's address beside the console, with any path prefix. */
 export const API = `${BASE.slice(0, -"console/".length)}v1/`;
 
-/** Exchanges the code in the fragment, once, and removes it from the address before anything is sent. */
+/**
+ * Exchanges the code in the fragment, once, and removes it from the address before anything is sent.
+ */
 export async function signInByFragment(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code === null) return;
@@ -35,7 +37,7 @@ export async function signInByFragment(): Promise<void> {
   await signIn({ code });
 }
 
-/** Rejects nothing: what is wrong is the reason that the sign-in form shows. */
+/** Never rejects: a failure becomes the reason in the sign-in form. */
 export async function signIn(proof: { code: string } | { key: string }): Promise<void> {
   try {
     const response = await fetch(`${API}console/sessions`, {
@@ -61,16 +63,18 @@ interface SessionAnswer {
   readonly error?: { readonly message?: string };
 }
 
-/** Back to the form, because the server takes the token no more. What is typed stays: the form lies over it. */
+/**
+ * Shows the form, because the server no longer accepts the token. Typed text stays: the form covers the page.
+ */
 export function askAgain(reason: string): void {
   signInReason.value = reason;
   forget();
 }
 
-/** Ends the session at the server, and takes what it showed off the page. */
+/** Ends the session at the server, and removes its data from the page. */
 export function signOut(): void {
   const token = session.peek()?.token;
-  // Whether it was reached or not: the token is gone from here, and expires there.
+  // If the server is not reached, the token is still removed here, and expires there.
   if (token) {
     const headers = { authorization: `Bearer ${token}` };
     void fetch(`${API}console/session`, { method: "DELETE", headers }).catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * The data of server-sent events of one answer, parsed. Returns true where the server said that it is done, and false
- * where the connection ended before that.
+ * Parses the server-sent events of one answer. Returns true if the server said that the stream is complete, and false
+ * if the connection ended before that.
  */
 export async function* readEvents(response: Response): AsyncGenerator<unknown, boolean> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -18,7 +18,7 @@ export async function* readEvents(response: Response): AsyncGenerator<unknown, b
       }
     }
   } finally {
-    // A connection that broke off has nothing to be given back.
+    // A broken connection has nothing to release.
     await reader?.cancel().catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
-/** Up to where a Markdown text that grows will be read the same whatever follows. Pure. */
+/** Finds the position up to which a growing Markdown text cannot change its meaning. Pure. */
 
-/** A blank line outside of a code block: what stands before it is finished. Never less than `from`. */
+/** A blank line outside of a code block: the text before it is finished. Never less than `from`. */
 export function cutStable(text: string, from: number): number {
   let cut = from;
   let fence: string | undefined;
@@ -13,7 +13,7 @@ export function cutStable(text: string, from: number): number {
     const [, mark] = /^ {0,3}(`{3,}|~{3,})/.exec(line) ?? [];
     if (fence === undefined) fence = mark;
     else if (mark?.startsWith(fence)) fence = undefined;
-    // A blank line within a list, or before a line that is set in, does not end it: the next line decides.
+    // A blank line within a list, or before an indented line, does not end it: the next line decides.
     const next = text[end + 1];
     if (fence === undefined && line.trim() === "" && next !== undefined && /\S/.test(next)) {
       cut = end + 1;

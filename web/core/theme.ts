@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; kept for this browser. */
+/** Light, dark, or as the system has it; stored in this browser. */
 
 import { signal } from "@preact/signals";
 

@@ -1,4 +1,4 @@
 export interface ViewProps {
-  /** What follows the view's own name in the path. */
+  /** The parts of the path after the view's own name. */
   readonly rest: readonly string[];
 }

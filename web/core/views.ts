@@ -1,4 +1,4 @@
-/** The server's own types of what it answers with, under the names that the page uses. */
+/** The server's own types of its answers, under the names that the page uses. */
 
 export type { SettingView } from "../../src/runtime/about-views.ts";
 export type {
@@ -7,8 +7,8 @@ export type {
   EventView,
   FailedCallView,
   FollowFrame,
-  Page,
   QuestionView,
+  RecordPage,
   ReplayView,
   RunDetail,
   RunView,

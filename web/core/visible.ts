@@ -1,6 +1,6 @@
 /**
- * Characters that hide, or turn the text around them, as their names. A path with one of them can look like another
- * path in a question. Only what is shown is changed; what is copied is the text itself.
+ * Shows invisible characters, and those that turn the direction of text, by their names. A path with one of them can
+ * look like another path in a question. Only the shown text is changed; copying gives the original text.
  */
 
 const HIDING =

@@ -1,4 +1,4 @@
-/** Bars over time, stacked by series, as SVG of our own. Figures come from the roll-up alone. */
+/** Bars over time, stacked by series, as our own SVG. All figures come from the roll-up. */
 
 import { useState } from "preact/hooks";
 import { MOST_SERIES, type Series } from "../core/series.ts";
@@ -55,7 +55,9 @@ function sum(values: readonly number[]): number {
   return values.reduce((a, b) => a + b, 0);
 }
 
-/** The next of 1, 2, 2.5, 5 and 10 times a power of ten, so that the lines have short names. */
+/**
+ * The next of 1, 2, 2.5, 5 and 10 times a power of ten, so that the grid lines have short labels.
+ */
 function toRound(value: number): number {
   if (value <= 0) return 0;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -1,4 +1,4 @@
-/** Code, with a button that copies it, and light colours for what every language shares. */
+/** Code with a copy button, and light colours for what all languages have in common. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -7,7 +7,7 @@ import { CopyButton } from "./copy.tsx";
 import { colourDiff } from "./diff.tsx";
 
 const MOST_COLOURED = 50_000;
-/** Comments, texts, numbers and common words: enough to read by, in any language, in one pass. */
+/** Comments, strings, numbers and common words: enough for any language, in one pass. */
 const PIECES =
   /(\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?:^|\s)#[^\n]*)|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\b(\d[\d._]*)\b|\b(async|await|break|case|catch|class|const|continue|def|elif|else|enum|export|extends|false|finally|fn|for|from|func|function|if|impl|import|in|interface|let|match|mod|new|nil|None|null|of|package|pub|return|self|static|struct|super|switch|this|throw|true|True|False|try|type|undefined|use|var|while|with|yield)\b/g;
 const TONES = ["", "comment", "text", "number", "word"] as const;
@@ -34,7 +34,7 @@ export function Code({
   );
 }
 
-/** A value as JSON, with its lines. */
+/** A value as JSON with line breaks. */
 export function Json({
   value,
   name = "JSON",
@@ -59,7 +59,7 @@ function colour(text: string): ComponentChildren {
   return out;
 }
 
-/** Text that is JSON, with lines; any other as it is. */
+/** JSON text with line breaks; other text unchanged. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -1,4 +1,4 @@
-/** Buttons that copy, and say so. */
+/** Buttons that copy, and confirm it. */
 
 import { useState } from "preact/hooks";
 import { type CopiedRequest, LANGUAGES, toCode } from "../core/code-of.ts";
@@ -8,7 +8,7 @@ import { Menu } from "./menu.tsx";
 interface CopyProps {
   readonly text: string | (() => string);
   readonly label?: string;
-  /** Only the sign: the label is read by screen readers. */
+  /** Shows only the sign: the label is for screen readers. */
   readonly brief?: boolean;
 }
 
@@ -43,7 +43,7 @@ async function writeText(text: string): Promise<string> {
   );
 }
 
-/** The same request for a shell, TypeScript and Python. */
+/** Copies a request as code for a shell, TypeScript and Python. */
 export function CopyAs({ request }: { readonly request: () => CopiedRequest }) {
   const [said, say] = useState("");
   return (

@@ -9,7 +9,7 @@ import { Said } from "./loaded.tsx";
 interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Without it the dialog cannot be left (the sign-in form). */
+  /** Without it the dialog cannot be closed (the sign-in form). */
   readonly onClose?: () => void;
   readonly look?: "wide" | "palette-dialog";
 }
@@ -31,7 +31,7 @@ export function Dialog({ title, children, onClose, look }: DialogProps) {
         onClose?.();
       }}
       onClick={(event) => {
-        // The backdrop is the dialog itself, outside of what is in it.
+        // The backdrop is the dialog element itself, outside of its content.
         if (event.target === element.current && look === "palette-dialog") onClose?.();
       }}
     >
@@ -57,7 +57,7 @@ interface ConfirmProps {
   onClose(): void;
 }
 
-/** For what cannot be taken back. */
+/** For an action that cannot be undone. */
 export function Confirm({ title, button, action, children, onConfirm, onClose }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>

@@ -1,4 +1,4 @@
-/** Changes: the lines of a unified diff, and the words in which two texts differ. */
+/** Shows changes: the lines of a unified diff, and the words in which two texts differ. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -27,7 +27,7 @@ function toneOf(line: string): string {
   return line.startsWith("-") ? "removed" : "";
 }
 
-/** One side of two texts: what only this one has is marked. */
+/** One side of two texts: words that only this one has are marked. */
 export function Words({
   a,
   b,

@@ -52,7 +52,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decoration: what it means stands beside it, as text. */
+/** Decoration: the meaning is beside it as text. */
 export function Icon({
   name,
   small = false,

@@ -1,4 +1,4 @@
-/** What a view shows while its data is loading, missing or failed, in the place where the data will be. */
+/** The place for data in a view while the data is loading, missing or failed. */
 
 import type { ComponentChildren } from "preact";
 import type { Action } from "../core/act.ts";
@@ -10,7 +10,9 @@ interface LoadedProps<Value> {
   readonly children: (value: Value) => ComponentChildren;
 }
 
-/** What was loaded before stays on the page when it cannot be loaded again, with the reason above it. */
+/**
+ * Data that was loaded before stays on the page if loading it again fails, with the reason above it.
+ */
 export function Loaded<Value>({ of: resource, children }: LoadedProps<Value>) {
   const value = resource.value.value;
   const problem = resource.problem.value;
@@ -30,7 +32,7 @@ export function Loaded<Value>({ of: resource, children }: LoadedProps<Value>) {
 
 interface ProblemProps {
   readonly text: string;
-  /** The server does not answer: the page tries again by itself. */
+  /** The server does not answer: the page tries again automatically. */
   readonly isLost?: boolean;
   readonly again?: () => void;
 }
@@ -49,7 +51,7 @@ export function Problem({ text, isLost = false, again }: ProblemProps) {
   );
 }
 
-/** What came of something that a person did. */
+/** The result of a person's action. */
 export function Said({ of: { said, failed } }: { readonly of: Action }) {
   if (said.value === "") return null;
   return (
@@ -78,7 +80,7 @@ export function Empty({
   );
 }
 
-/** The head of a view: what it is, and what can be done here. */
+/** The head of a view: its title, and its actions. */
 export function ViewHead({
   title,
   about,

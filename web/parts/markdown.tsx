@@ -1,6 +1,6 @@
 /**
- * Markdown as elements. Tokens of the lexer become vnodes, so no text of a model is ever HTML; pictures
- * are a button until somebody asks for them, because fetching one tells its server what was said.
+ * Markdown as elements. Tokens of the lexer become vnodes, so a model's text is never HTML. Pictures are a button
+ * until the person asks for them, because fetching one tells its server what was said.
  */
 
 import { lexer, type Token, type Tokens } from "marked";
@@ -10,7 +10,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { cutStable } from "../core/stable-text.ts";
 import { Code } from "./code.tsx";
 
-/** Above this a text is shown as it is: lexing 100 kB takes about 100 ms. */
+/** A longer text is shown unformatted: lexing 100 kB takes about 100 ms. */
 const MOST_CHARACTERS = 200_000;
 
 export const Markdown = memo(({ text }: { readonly text: string }) => {
@@ -20,8 +20,8 @@ export const Markdown = memo(({ text }: { readonly text: string }) => {
 });
 
 /**
- * A text that is being written. Blocks that are finished are parsed once; only the last one, which is open, is parsed
- * again with each piece that comes.
+ * A text that still grows. Finished blocks are parsed once; only the last, open block is parsed again with each
+ * piece.
  */
 export function OpenMarkdown({ text }: { readonly text: string }) {
   const done = useRef<{ readonly pieces: string[]; length: number }>({ pieces: [], length: 0 });
@@ -54,7 +54,7 @@ function read(text: string): Token[] | undefined {
 
 function block(token: Token, key: number): ComponentChildren {
   switch (token.type) {
-    // Not of the page's own outline: a model must not make headings that look like the console's.
+    // Not part of the page's outline: a model must not make headings that look like the console's.
     case "heading":
       return (
         <p key={key} class="said-heading">
@@ -171,7 +171,7 @@ function span(token: Token, key: number): ComponentChildren {
   }
 }
 
-/** Only addresses of the web become links, and they say where they lead. */
+/** Only web addresses become links, and they show where they lead. */
 function OutsideLink({
   href,
   children,

@@ -1,4 +1,4 @@
-/** A button that opens a list of actions. Arrow keys move, Escape closes and gives the focus back. */
+/** A button that opens a list of actions. Arrow keys move, Escape closes and returns the focus. */
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";

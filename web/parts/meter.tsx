@@ -1,4 +1,4 @@
-/** How much of a limit is used: a bar, and the same as figures. */
+/** The used part of a limit: a bar, and the same as figures. */
 
 interface MeterProps {
   readonly name: string;

@@ -6,7 +6,7 @@ import { go } from "../core/address.ts";
 import { get } from "../core/api.ts";
 import { clip } from "../core/format.ts";
 import { mayDo } from "../core/session.ts";
-import type { Page, RunView } from "../core/views.ts";
+import type { RecordPage, RunView } from "../core/views.ts";
 import { Dialog } from "./dialog.tsx";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -17,7 +17,7 @@ export interface Command {
   run(): void;
 }
 
-/** Typing is not asked about letter by letter. */
+/** The server is not asked for each typed letter. */
 const PAUSE_MS = 150;
 const MOST_RUNS = 6;
 
@@ -101,7 +101,7 @@ function useFoundRuns(text: string): readonly Command[] {
     if (text.length < 2 || !mayDo("runs")) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      get<Page<RunView>>("runs", { search: text, limit: MOST_RUNS }, stop.signal).then(
+      get<RecordPage<RunView>>("runs", { search: text, limit: MOST_RUNS }, stop.signal).then(
         ({ data }) => {
           runs.value = data;
         },

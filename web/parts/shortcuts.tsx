@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["/", "To the search field"],
   ["?", "This list"],
   ["↑ ↓ or j k", "Move in a list or a tree"],
-  ["Enter", "Open what the keys have come to"],
+  ["Enter", "Open the selected row"],
   ["← →", "Fold and unfold in a tree"],
   ["z", "Zoom the timeline to a node of the tree, and back"],
   ["Ctrl Enter", "Send the prompt in the playground"],

@@ -1,7 +1,7 @@
 /**
- * Rows of one height, of which only those that can be seen are in the page: 50,000 rows cost what 60 do.
- * Beyond `MOST_PX` browsers cut an element's height, so positions are scaled there. Rows that come in above
- * what is seen do not move it: the first row that is seen stays where it is.
+ * Rows of equal height, of which only the visible ones are in the page: 50,000 rows cost as much as 60. Beyond
+ * `MOST_PX` browsers cut an element's height, so positions are scaled there. Rows that are inserted above do not move
+ * the visible ones: the first visible row stays where it is.
  */
 
 import { type Signal, useSignal } from "@preact/signals";
@@ -18,17 +18,17 @@ interface VirtualListProps {
   readonly rowHeight: number;
   readonly label: string;
   readonly role?: "tree" | "list";
-  /** The row that the keys have come to; it is kept in view. */
+  /** The row selected by keys; it is kept in view. */
   readonly active?: Signal<number>;
-  /** The id of the active row's element, for what reads the page aloud. */
+  /** The id of the active row's element, for screen readers. */
   readonly activeId?: string | undefined;
   row(index: number): ComponentChildren;
-  /** What a row is, and where it is now: given by lists that grow in their middle. */
+  /** Maps rows to their present positions: for lists that grow in the middle. */
   readonly places?:
     | { keyAt(index: number): string | undefined; find(key: string): number }
     | undefined;
   onKey?(event: KeyboardEvent): void;
-  /** Told which rows can be seen, to fetch what is missing of them. */
+  /** Called with the visible rows, to fetch what is missing of them. */
   onWindow?(first: number, last: number): void;
 }
 
@@ -104,7 +104,7 @@ interface Anchoring extends Pick<VirtualListProps, "rowHeight" | "count"> {
   readonly scale: number;
 }
 
-/** Remembers the first row that is seen, and follows it when rows come in above it. */
+/** Remembers the first visible row, and follows it when rows are inserted above it. */
 function useAnchor(box: Box, { top, scale, rowHeight, count, places }: Anchoring): void {
   const anchor = useRef<{ readonly key: string; readonly index: number } | undefined>(undefined);
   useLayoutEffect(() => {

@@ -1,4 +1,7 @@
-/** Tool calls that wait for a person, of all runs. The first answer counts; one that came too late is told so here. */
+/**
+ * Tool calls of all runs that wait for a person. The first answer counts; a later one gets a message here that it was
+ * too late.
+ */
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -6,7 +9,7 @@ import { get } from "../core/api.ts";
 import { openQuestions } from "../core/news.ts";
 import { useResource } from "../core/resource.ts";
 import { mayDo } from "../core/session.ts";
-import type { Page, QuestionView } from "../core/views.ts";
+import type { QuestionView, RecordPage } from "../core/views.ts";
 import { Empty, Loaded, Problem, ViewHead } from "../parts/loaded.tsx";
 import { QuestionCard } from "./question-card.tsx";
 import type { RunStream } from "./run/run-stream.ts";
@@ -25,7 +28,7 @@ export function ApprovalsView() {
   const questions = useResource(
     "all",
     async (stop) => {
-      const page = await get<Page<QuestionView>>("approvals", { limit: 100 }, stop);
+      const page = await get<RecordPage<QuestionView>>("approvals", { limit: 100 }, stop);
       openQuestions.value = page.data.length;
       return page;
     },
@@ -61,7 +64,7 @@ interface QuestionListProps {
   readonly stream: RunStream;
 }
 
-/** Those of one run and of all below it; nothing where there are none. */
+/** The questions of one run and of all runs below it; nothing if there are none. */
 export function QuestionList({ run, isLive, stream }: QuestionListProps) {
   const news = useSignal(0);
   useEffect(
@@ -77,7 +80,7 @@ export function QuestionList({ run, isLive, stream }: QuestionListProps) {
     run,
     (stop) =>
       isLive
-        ? get<Page<QuestionView>>("approvals", { run }, stop)
+        ? get<RecordPage<QuestionView>>("approvals", { run }, stop)
         : Promise.resolve({ object: "list" as const, data: [], next: null }),
     { news: `${news.value} ${stream.opened.value} ${isLive}` },
   );
@@ -95,13 +98,13 @@ export function QuestionList({ run, isLive, stream }: QuestionListProps) {
 interface CardsProps {
   readonly open: readonly QuestionView[];
   readonly reload: () => void;
-  /** Shown where there are none. */
+  /** Shown if there are none. */
   readonly children?: preact.ComponentChildren;
 }
 
 /**
- * A question that was answered elsewhere stays where it was, says what was decided, and keeps what was typed for it,
- * until it is put away.
+ * A question that was answered elsewhere stays in its place, says what was decided, and keeps the typed text until
+ * the person dismisses it.
  */
 function Cards({ open, reload, children }: CardsProps) {
   const kept = useKept(open);
@@ -124,7 +127,7 @@ function Cards({ open, reload, children }: CardsProps) {
   );
 }
 
-/** All that were open since the page shows them, in the order they came. */
+/** All questions that were open since the page shows them, in the order in which they came. */
 function useKept(open: readonly QuestionView[]): Signal<readonly QuestionView[]> {
   const kept = useSignal<readonly QuestionView[]>(open);
   const seen = useRef(new Set<string>());

@@ -1,4 +1,4 @@
-/** The audit: who changed what, and who was refused. No word of a prompt is in it. */
+/** The audit: who changed what, and who was refused. It has no word of a prompt. */
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
@@ -6,7 +6,7 @@ import { address, refine } from "../core/address.ts";
 import { get, messageOf } from "../core/api.ts";
 import { toExactTime, toTime } from "../core/format.ts";
 import { session } from "../core/session.ts";
-import type { AuditView as Entry, Page } from "../core/views.ts";
+import type { AuditView as Entry, RecordPage } from "../core/views.ts";
 import { Empty, Problem, ViewHead } from "../parts/loaded.tsx";
 import { Choice } from "./run-filters.tsx";
 
@@ -63,7 +63,7 @@ function Entries({ filters }: { readonly filters: Readonly<Record<string, string
   const token = session.value?.token;
   const more = useCallback(async (): Promise<void> => {
     try {
-      const page = await get<Page<Entry>>("admin/audit", {
+      const page = await get<RecordPage<Entry>>("admin/audit", {
         ...filters,
         limit: 100,
         after: next.peek(),

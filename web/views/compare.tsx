@@ -4,7 +4,14 @@ import { address, refine, toHref } from "../core/address.ts";
 import { get, runPath } from "../core/api.ts";
 import { clip, toCost, toDuration, toTime } from "../core/format.ts";
 import { useResource } from "../core/resource.ts";
-import type { ComparedRow, Comparison, Page, RunView, TextPiece, TurnStep } from "../core/views.ts";
+import type {
+  ComparedRow,
+  Comparison,
+  RecordPage,
+  RunView,
+  TextPiece,
+  TurnStep,
+} from "../core/views.ts";
 import { Empty, Loaded, ViewHead } from "../parts/loaded.tsx";
 import { Status, stateOf } from "../parts/status.tsx";
 import { ComparedRows } from "./run/compared-rows.tsx";
@@ -12,7 +19,8 @@ import { type Fields, outputOf, saidOf, textOf } from "./run/item-text.ts";
 
 export function CompareView() {
   const { query } = address.value;
-  const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
+  const a = query.get("a") ?? "";
+  const b = query.get("b") ?? "";
   return (
     <div class="view">
       <ViewHead title="Compare" about="Turns and calls of two runs, aligned by name and order." />
@@ -30,7 +38,9 @@ export function CompareView() {
 }
 
 function Choices({ a, b }: { readonly a: string; readonly b: string }) {
-  const recent = useResource("recent", (stop) => get<Page<RunView>>("runs", { limit: 50 }, stop));
+  const recent = useResource("recent", (stop) =>
+    get<RecordPage<RunView>>("runs", { limit: 50 }, stop),
+  );
   const sides = [
     ["a", a],
     ["b", b],
@@ -90,7 +100,7 @@ function Side({ run }: { readonly run: RunView }) {
   );
 }
 
-/** The words of a step as the comparison takes them, whole. */
+/** The complete words of a step, for the comparison. */
 async function readWhole(run: string, seq: number, { kind }: ComparedRow): Promise<string> {
   if (kind === "turn") {
     const step = await get<TurnStep>(`${runPath(run)}/steps/${seq}`);

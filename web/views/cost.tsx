@@ -1,4 +1,4 @@
-/** Cost and tokens over time, by model, agent, key or tenant. From the roll-up alone. */
+/** Cost and tokens over time, by model, agent, key or tenant. All figures come from the roll-up. */
 
 import { address, refine, toHref } from "../core/address.ts";
 import { get } from "../core/api.ts";
@@ -28,7 +28,7 @@ export function CostView() {
   );
   return (
     <div class="view">
-      <ViewHead title="Cost" about="What model calls used, from one row for each call.">
+      <ViewHead title="Cost" about="Usage of model calls, with one row for each call.">
         <select
           aria-label="By"
           value={by}
@@ -65,7 +65,7 @@ export function CostView() {
   );
 }
 
-/** The list of runs that a key of the sum stands for. */
+/** The list of runs for a key of the sum. */
 const FILTERS: Readonly<Record<string, string>> = {
   model: "model",
   agent: "agent",

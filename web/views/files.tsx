@@ -28,7 +28,7 @@ export function FilesView({ rest }: ViewProps) {
   const tab = address.value.query.get("tab") ?? "files";
   return (
     <div class="view">
-      <ViewHead title="Files" about="What is kept for this tenant, and searched by file_search." />
+      <ViewHead title="Files" about="Files stored for this tenant, and searched by file_search." />
       <nav class="tabs" aria-label="Files and vector stores">
         <a href={toHref("files")} aria-current={tab === "files" ? "page" : undefined}>
           Files

@@ -1,4 +1,6 @@
-/** Models and vendors: which deployments answer, how much vendors take, what is waited for. */
+/**
+ * Models and vendors: which deployments answer, how much vendors allow, and how many calls wait.
+ */
 
 import { toHref } from "../core/address.ts";
 import { get } from "../core/api.ts";
@@ -14,7 +16,7 @@ import type {
 import { Empty, Loaded, Section, ViewHead } from "../parts/loaded.tsx";
 import { Meter } from "../parts/meter.tsx";
 
-/** How full a vendor is changes by the second, and no event of a run tells it. */
+/** The load of a vendor changes each second, and no event of a run reports it. */
 const REFRESH_MS = 5000;
 
 export function ModelsView() {
@@ -25,7 +27,7 @@ export function ModelsView() {
     <div class="view">
       <ViewHead
         title="Models"
-        about="Health of deployments, limits of vendors, and what waits for them."
+        about="Health of deployments, limits of vendors, and calls that wait for them."
       />
       <Loaded of={state}>
         {({ names, deployments, vendors }) => (
@@ -98,7 +100,7 @@ function VendorRow({ vendor }: { readonly vendor: VendorView }) {
       <td class="number">{toCount(waiting)}</td>
       <td class="quiet">
         {isPaused
-          ? `The vendor asked everybody to wait ${toDuration(paused_seconds * 1000)} more.`
+          ? `The vendor asked all clients to wait ${toDuration(paused_seconds * 1000)} more.`
           : waiting > 0
             ? `One of ${toCount(limit)} calls in flight to end.`
             : "Nothing waits."}
@@ -174,7 +176,7 @@ function DeploymentCard({ deployment }: { readonly deployment: DeploymentView })
   );
 }
 
-/** What `/v1/models` has, with what was used of it lately. */
+/** The list of `/v1/models`, with recent use. */
 function Listed() {
   const models = useResource("listed", async (stop) => {
     const [listed, usage] = await Promise.all([

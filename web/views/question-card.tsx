@@ -1,4 +1,4 @@
-/** One tool call that waits for a person: what it would do, and the answers. */
+/** A tool call that waits for a person: what it would do, and the answers. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -91,10 +91,13 @@ export function QuestionCard({ question, isOpen, reload, putAway }: QuestionProp
   );
 }
 
-/** An answer that came too late says what was decided; the card says it, too, once the list is read again. */
+/**
+ * An answer that came too late says what was decided; the card says so too, once the list is read again.
+ */
 async function send(question: QuestionView, answer: Answer, reason: string): Promise<undefined> {
   await post(`${runPath(question.run_id)}/answer`, {
-    ...{ question: question.question, answer },
+    question: question.question,
+    answer,
     ...(reason.trim() ? { reason: reason.trim() } : {}),
   });
   return undefined;
@@ -164,7 +167,7 @@ function Decided({ question, typed, putAway }: DecidedProps) {
       ({ verdict, decided }) => {
         said.value =
           verdict === null
-            ? "The run has ended, or asks again: nobody waits for this answer."
+            ? "The run has ended or asked again. It no longer waits for this answer."
             : `It was answered elsewhere: ${verdict === "allow" ? "allowed" : "denied"}. ${decided ?? ""}`;
       },
       (failure: unknown) => {

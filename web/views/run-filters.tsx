@@ -1,4 +1,6 @@
-/** The filters of the list of runs. They are in the address, so a link shows the same to somebody else. */
+/**
+ * The filters of the list of runs. They are in the address, so a shared link shows the same list.
+ */
 
 import { useSignal } from "@preact/signals";
 import { go, refine } from "../core/address.ts";
@@ -6,12 +8,12 @@ import { mayDo } from "../core/session.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { Filters } from "./runs.tsx";
 
-/** One choice: a run that has ended is found by how, as the API has it. */
+/** One choice: runs that have ended are selected by how, as in the API. */
 const STATES = [
   ...["running", "waiting", "ended", "completed", "failed", "refused", "cancelled", "budget"],
   ...["timeout", "max_turns"],
 ];
-/** The filters, in the order of the form, with what stands in an empty field. */
+/** The filters in the order of the form, with the text of an empty field. */
 const FIELDS = [
   ["model", "any model"],
   ["agent", "any agent"],

@@ -36,7 +36,7 @@ const TABS = [
 export function RunView({ id }: { readonly id: string }) {
   const isOver = useSignal(false);
   const run = useResource(id, (signal) => get<RunDetail>(runPath(id), {}, signal), {
-    // One that goes on tells by itself what becomes of it; one that has ended may still be deleted.
+    // A run at work reports its changes itself; one that has ended may still be deleted.
     news: isOver.value ? runNews.value : "",
   });
   const detail = run.value.value;
@@ -69,15 +69,15 @@ export function RunView({ id }: { readonly id: string }) {
   );
 }
 
-/** What was read before it was deleted stays on the page, and says so. */
+/** Data that was read before the deletion stays on the page, with a note. */
 function Gone({ wasHere }: { readonly wasHere: boolean }) {
   return (
     <p class="notice warn" role="alert">
       <Icon name="alert" />
       <span class="grow">
         {wasHere
-          ? "This run was deleted while you looked at it. What is below was read before that."
-          : "There is no such run, or it belongs to somebody else."}
+          ? "This run was deleted while you looked at it. The data below was read before that."
+          : "There is no such run, or it belongs to another tenant."}
       </span>
       <a href={toHref("runs")}>All runs</a>
     </p>
@@ -225,7 +225,9 @@ function Fact({ name, value, title = value }: FactProps) {
   );
 }
 
-/** A client's own session is a list of requests, each with its whole conversation: nothing goes on with it. */
+/**
+ * A client's own session is a list of requests, each with its whole conversation: none of them is continued.
+ */
 function toSession(session: string): string {
   return session.startsWith("client:")
     ? `runs?session=${encodeURIComponent(session)}`

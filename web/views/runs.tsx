@@ -1,4 +1,6 @@
-/** All runs, the newest first. Filters are in the address; a page is asked for when its rows come into view. */
+/**
+ * All runs, the newest first. Filters are in the address; a page is loaded when its rows come into view.
+ */
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
@@ -12,7 +14,7 @@ import { isNarrow } from "../core/narrow.ts";
 import { runNews, watchProblem } from "../core/news.ts";
 import { session } from "../core/session.ts";
 import type { ViewProps } from "../core/view-props.ts";
-import type { Page, RunView as Run } from "../core/views.ts";
+import type { RecordPage, RunView as Run } from "../core/views.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Problem, ViewHead } from "../parts/loaded.tsx";
 import { Status, stateOf } from "../parts/status.tsx";
@@ -23,7 +25,7 @@ import { RunFilters } from "./run-filters.tsx";
 const ROW_HEIGHT = 36;
 const NARROW_HEIGHT = 56;
 const PAGE = 100;
-/** What is lost is looked for again so often. */
+/** How often a lost connection is tried again. */
 const AGAIN_MS = 3000;
 
 export function RunsView({ rest }: ViewProps) {
@@ -168,7 +170,7 @@ function RunRow({ run, isActive }: { readonly run: Run; readonly isActive: boole
   );
 }
 
-/** Pages as they are needed; the newest page again when the server says that something has changed. */
+/** Pages on demand; the newest page again when the server reports a change. */
 function useRuns(filters: Filters) {
   const rows = useSignal<readonly Run[]>([]);
   const isWhole = useSignal(false);
@@ -180,7 +182,7 @@ function useRuns(filters: Filters) {
       if (busy.peek()) return;
       busy.value = true;
       try {
-        const page = await get<Page<Run>>("runs", { ...filters, limit: PAGE, after });
+        const page = await get<RecordPage<Run>>("runs", { ...filters, limit: PAGE, after });
         rows.value =
           after === undefined ? joinNewest(page.data, rows.peek()) : [...rows.peek(), ...page.data];
         if (after !== undefined || next.peek() === undefined) next.value = page.next;

@@ -1,4 +1,6 @@
-/** Sessions: conversations that go on over several runs, those of the terminal, of clients and of the playground. */
+/**
+ * Sessions: conversations that continue over several runs, from the terminal, from clients and from the playground.
+ */
 
 import { useAction } from "../core/act.ts";
 import { address, go, refine, toHref } from "../core/address.ts";
@@ -8,7 +10,7 @@ import { runNews } from "../core/news.ts";
 import { useResource } from "../core/resource.ts";
 import { canChange, mayDo } from "../core/session.ts";
 import type { ViewProps } from "../core/view-props.ts";
-import type { Page, SessionDetail, SessionView } from "../core/views.ts";
+import type { RecordPage, SessionDetail, SessionView } from "../core/views.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Loaded, Said, ViewHead } from "../parts/loaded.tsx";
@@ -23,12 +25,12 @@ function SessionList() {
   const search = address.value.query.get("search") ?? "";
   const sessions = useResource(
     search,
-    (stop) => get<Page<SessionView>>("sessions", { search, limit: 100 }, stop),
+    (stop) => get<RecordPage<SessionView>>("sessions", { search, limit: 100 }, stop),
     { news: runNews.value },
   );
   return (
     <div class="view">
-      <ViewHead title="Sessions" about="Conversations that go on over several runs." />
+      <ViewHead title="Sessions" about="Conversations that continue over several runs." />
       <div class="filters">
         <input
           type="search"
@@ -127,7 +129,7 @@ function SessionHead({ session }: { readonly session: SessionDetail }) {
           <code>{id}</code>
           <CopyButton
             text={`offshoot run --session ${id} "…"`}
-            label="Copy the command that goes on"
+            label="Copy the command that continues it"
             brief
           />
           {folder && <span class="quiet mono">{folder}</span>}
@@ -142,7 +144,7 @@ function SessionHead({ session }: { readonly session: SessionDetail }) {
       </div>
       {mayDo("responses") && (
         <a class="button" href={toHref(`playground?conversation=${id}`)}>
-          <Icon name="play" /> Go on in the playground
+          <Icon name="play" /> Continue in the playground
         </a>
       )}
     </header>
@@ -176,7 +178,7 @@ function SessionTurn({ session, turn }: TurnProps) {
           <b>Assistant</b>
           {first && canChange.value && (
             <button type="button" class="plain small" onClick={() => void fork()}>
-              <Icon name="branch" small /> Go on from here
+              <Icon name="branch" small /> Continue from here
             </button>
           )}
         </header>

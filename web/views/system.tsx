@@ -1,4 +1,4 @@
-/** The server itself: its processes, what waits in queues, settings, and what the doctor finds. */
+/** The server itself: its processes, its queues, its settings, and the results of the doctor. */
 
 import { useSignal } from "@preact/signals";
 import { address, toHref } from "../core/address.ts";
@@ -7,8 +7,8 @@ import { toAgo, toBytes, toCount, toDuration } from "../core/format.ts";
 import { useResource } from "../core/resource.ts";
 import type {
   CheckView,
-  Page,
   QueueView,
+  RecordPage,
   SettingView,
   SystemView as System,
 } from "../core/views.ts";
@@ -75,7 +75,7 @@ function Processes() {
   );
 }
 
-/** A process that said nothing for as long as a lease may have died. */
+/** A process that was silent for as long as a lease may have died. */
 const LEASE_MS = 10_000;
 
 function Workers({ workers, pid }: { readonly workers: System["workers"]; readonly pid: number }) {
@@ -170,7 +170,7 @@ function QueueRows({ queue }: { readonly queue: QueueView }) {
 
 function Settings() {
   const settings = useResource("settings", (stop) =>
-    get<Page<SettingView>>("admin/settings", {}, stop),
+    get<RecordPage<SettingView>>("admin/settings", {}, stop),
   );
   const search = useSignal("");
   const onlySet = useSignal(false);
@@ -213,7 +213,7 @@ function Settings() {
 }
 
 function SettingTable({ data }: { readonly data: readonly SettingView[] }) {
-  if (data.length === 0) return <Empty title="No setting is called that." icon="gear" />;
+  if (data.length === 0) return <Empty title="No setting has this name." icon="gear" />;
   return (
     <div class="table" tabIndex={0}>
       <table>
@@ -249,7 +249,9 @@ function toShown(value: unknown): string {
 const STATES = { ok: "completed", gap: "refused", broken: "failed" } as const;
 
 function Doctor() {
-  const checks = useResource("doctor", (stop) => get<Page<CheckView>>("admin/doctor", {}, stop));
+  const checks = useResource("doctor", (stop) =>
+    get<RecordPage<CheckView>>("admin/doctor", {}, stop),
+  );
   return (
     <>
       <div class="row">

@@ -1,20 +1,20 @@
-/** Tenants: what each keeps and may keep, its keys, and what it used. */
+/** Tenants: the storage of each and its limit, its keys, and its use. */
 
 import { toHref } from "../core/address.ts";
 import { get } from "../core/api.ts";
 import { toBytes, toCount, toMoney } from "../core/format.ts";
 import { useResource } from "../core/resource.ts";
-import type { Page, TenantView, UsageView } from "../core/views.ts";
+import type { RecordPage, TenantView, UsageView } from "../core/views.ts";
 import { Empty, Loaded, ViewHead } from "../parts/loaded.tsx";
 import { Meter } from "../parts/meter.tsx";
 
-/** As the record counts: what is more is not counted. */
+/** The record counts up to this number. */
 const MOST_COUNTED = 10_000;
 
 export function TenantsView() {
   const tenants = useResource("tenants", async (stop) => {
     const [page, usage] = await Promise.all([
-      get<Page<TenantView>>("admin/tenants", {}, stop),
+      get<RecordPage<TenantView>>("admin/tenants", {}, stop),
       get<UsageView>("usage", { by: "tenant", daily: false }, stop),
     ]);
     return { data: page.data, used: new Map(usage.data.map((row) => [row.key, row])) };
@@ -23,7 +23,7 @@ export function TenantsView() {
     <div class="view">
       <ViewHead
         title="Tenants"
-        about="Storage by tenant. Nobody sees what belongs to another one."
+        about="Storage by tenant. No tenant sees the data of another one."
       />
       <Loaded of={tenants}>
         {({ data, used }) =>

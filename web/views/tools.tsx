@@ -1,4 +1,6 @@
-/** Tools: how often each was called, failed, was denied and how long it took; and each call that went wrong. */
+/**
+ * Tools: how often each was called, failed or was denied, and how long it took; and each call that went wrong.
+ */
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
@@ -8,7 +10,7 @@ import { clip, toCount, toDuration, toPercent, toTime } from "../core/format.ts"
 import { runNews } from "../core/news.ts";
 import { useResource } from "../core/resource.ts";
 import { session } from "../core/session.ts";
-import type { FailedCallView, Page, ToolsView as ToolSums } from "../core/views.ts";
+import type { FailedCallView, RecordPage, ToolsView as ToolSums } from "../core/views.ts";
 import { Empty, Loaded, Problem, Section, ViewHead } from "../parts/loaded.tsx";
 import { Status } from "../parts/status.tsx";
 import { Choice } from "./run-filters.tsx";
@@ -18,7 +20,8 @@ export function ToolsView() {
     news: runNews.value,
   });
   const { query } = address.value;
-  const [tool, status] = [query.get("tool") ?? "", query.get("status") ?? ""];
+  const tool = query.get("tool") ?? "";
+  const status = query.get("status") ?? "";
   return (
     <div class="view">
       <ViewHead title="Tools" about="Calls of the last 30 days: failures, denials and time." />
@@ -117,7 +120,7 @@ function Failures({ tool, status }: { readonly tool: string; readonly status: st
   const more = useCallback(async (): Promise<void> => {
     try {
       const query = { tool, status, limit: 50, after: next.peek() };
-      const page = await get<Page<FailedCallView>>("usage/failures", query);
+      const page = await get<RecordPage<FailedCallView>>("usage/failures", query);
       calls.value = [...calls.peek(), ...page.data];
       next.value = page.next;
       problem.value = "";

@@ -1,4 +1,4 @@
-/** Rows of the roll-up as a table: summed by their key, the dearest first. */
+/** Rows of the roll-up as a table: added up by key, the most expensive first. */
 
 import { toCount, toMoney } from "../core/format.ts";
 import type { UsageRowView } from "../core/views.ts";
@@ -6,9 +6,9 @@ import type { UsageRowView } from "../core/views.ts";
 interface UsageTableProps {
   readonly rows: readonly UsageRowView[];
   readonly by: string;
-  /** What stands for rows without a key. */
+  /** The text for rows without a key. */
   readonly none?: string;
-  /** Where a key leads; nowhere when left out. */
+  /** The link of a key; none when left out. */
   readonly hrefOf?: (key: string) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** One vector store: what is in it, and a box to search it as a model would. */
+/** One vector store: its files, and a box to search it as a model would. */
 
 import { useSignal } from "@preact/signals";
 import { useAction } from "../core/act.ts";
@@ -19,7 +19,7 @@ interface StoreFile {
   readonly last_error: { readonly message: string } | null;
 }
 
-/** Files are read by runs of their own: how far they are is looked at while some are on their way. */
+/** Files are read by runs of their own: their progress is read while some are not finished. */
 const REFRESH_MS = 1500;
 
 export function StoreView({ id }: { readonly id: string }) {
@@ -31,7 +31,7 @@ export function StoreView({ id }: { readonly id: string }) {
       const [about, files, known] = await Promise.all([
         get<Store>(path, {}, stop),
         get<{ data: readonly StoreFile[] }>(`${path}/files`, { limit: 100 }, stop),
-        // What is in a store has no name there.
+        // Files of a store have no names in this list.
         get<{ data: readonly FileView[] }>("files", { limit: 1000 }, stop),
       ]);
       isWorking.value = about.file_counts.in_progress > 0;
@@ -211,7 +211,7 @@ interface FilesProps {
 }
 
 function Files({ files, names }: FilesProps) {
-  if (files.length === 0) return <Empty title="Nothing is in it yet." icon="file" />;
+  if (files.length === 0) return <Empty title="This vector store is empty." icon="file" />;
   return (
     <div class="table" tabIndex={0}>
       <table>

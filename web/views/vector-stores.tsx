@@ -1,4 +1,4 @@
-/** Vector stores: their files, how far they are, and a new one. */
+/** Vector stores: their files, their progress, and a form for a new one. */
 
 import { useSignal } from "@preact/signals";
 import { useAction } from "../core/act.ts";

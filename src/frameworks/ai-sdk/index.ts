@@ -1,4 +1,4 @@
-/** `offshoot/ai-sdk`: a provider of the AI SDK whose models are runs of a server of ours. */
+/** `offshoot/ai-sdk`: a provider of the AI SDK whose models are runs on an Offshoot server. */
 
 import type { JsonObject } from "../../base/json.ts";
 import {
@@ -25,18 +25,18 @@ import { toRequest } from "./to-request.ts";
 export type { AskedServer, AskedServerOptions } from "../ask-server.ts";
 export type { OffshootLanguageModel } from "./language-model.ts";
 
-/** Gives a model by the name that the server has for it. `fields` are added to each of its requests. */
+/** Returns a model by the server's name for it. `fields` are added to each of its requests. */
 export interface OffshootProvider {
   (model: string, fields?: JsonObject): OffshootLanguageModel;
   readonly specificationVersion: "v4";
   languageModel(model: string, fields?: JsonObject): OffshootLanguageModel;
-  /** Always throws: there is no such model here. */
+  /** Always throws, because this provider has no such models. */
   embeddingModel(model: string): never;
-  /** Always throws: there is no such model here. */
+  /** Always throws, because this provider has no such models. */
   imageModel(model: string): never;
 }
 
-/** `server` is what `createServerApp` gives, or anything that answers a `Request`. */
+/** Creates a provider. `server` is the result of `createServerApp`, or any object that answers a `Request`. */
 export function createAiProvider(
   server: AskedServer,
   options: AskedServerOptions = {},
@@ -105,7 +105,7 @@ async function stream(
   return { stream: toStream(toParts()), request: { body } };
 }
 
-/** As `ReadableStream.from`, which Node.js 20.19 has and its types have not. */
+/** Like `ReadableStream.from`, which Node.js 20.19 has but its types do not. */
 function toStream(parts: AsyncGenerator<StreamPart, void>): ReadableStream<StreamPart> {
   return new ReadableStream<StreamPart>({
     async pull(controller) {
@@ -117,7 +117,7 @@ function toStream(parts: AsyncGenerator<StreamPart, void>): ReadableStream<Strea
   });
 }
 
-/** The framework knows its own errors by these marks; it tries again where one says so. */
+/** The framework recognizes its own errors by these marks, and retries if one says so. */
 const ERROR_MARK = Symbol.for("vercel.ai.error");
 const CALL_ERROR_MARK = Symbol.for("vercel.ai.error.AI_APICallError");
 

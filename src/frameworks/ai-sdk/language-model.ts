@@ -1,6 +1,6 @@
 /**
- * The part of the AI SDK's language model interface (version 4) that we take and give, as types of our own: the package
- * must not need theirs. A test holds them against the real ones.
+ * The part of the AI SDK's language model interface (version 4) that is used here, as types of our own: the
+ * package must not depend on theirs. A test checks them against the real ones.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -58,7 +58,7 @@ export interface PromptMessage {
   readonly content: string | readonly PromptPart[];
 }
 
-/** One part of a message; which fields it has depends on its type. */
+/** One part of a message. Its type decides which fields it has. */
 export interface PromptPart {
   readonly type: string;
   readonly text?: string | undefined;
@@ -162,7 +162,7 @@ export interface OffshootLanguageModel {
   doStream(options: CallOptions): Promise<StreamResult>;
 }
 
-/** JSON that is the framework's to pass on. */
+/** JSON that the framework passes on. */
 export function toMetadata(own: JsonObject): Metadata {
   return { offshoot: own } as unknown as Metadata;
 }

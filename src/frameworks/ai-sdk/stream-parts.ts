@@ -1,13 +1,16 @@
-/** The events of a response as the AI SDK's stream: pieces of texts as they come, everything else when its item has ended. */
+/**
+ * Converts the events of a response to the AI SDK's stream: texts as they arrive, everything else when its
+ * item has ended.
+ */
 
 import type { JsonObject } from "../../base/json.ts";
 import { recordOf, textOf } from "../ask-server.ts";
 import { type StreamPart, toMetadata } from "./language-model.ts";
 import { toFinish, toUntold } from "./to-content.ts";
 
-/** Reads one event of one response; give it all of them in order. */
+/** Reads one event of a response. Call it with all of them in order. */
 export function createPartReader(): (event: JsonObject) => StreamPart[] {
-  /** Texts and thoughts that have begun, by their ids. */
+  /** Texts and reasoning that have begun, by their ids. */
   const begun = new Set<string>();
   /** The ids of calls, by those of their items. */
   const calls = new Map<string, string>();

@@ -1,10 +1,10 @@
-/** What a response says, as the AI SDK has it. Pure. */
+/** Converts a response to the AI SDK's content. Pure. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import { listOf, recordOf, textOf } from "../ask-server.ts";
 import { type Content, type Finish, toMetadata } from "./language-model.ts";
 
-/** An item of the output as parts of the framework's. Deltas of texts are the stream's business. */
+/** The framework's parts for an item of the output. `stream-parts.ts` converts deltas of texts. */
 export function toContent(item: JsonObject): Content[] {
   switch (item["type"]) {
     case "message":
@@ -20,7 +20,7 @@ export function toContent(item: JsonObject): Content[] {
   }
 }
 
-/** Everything but the texts, which a stream has told already. */
+/** The parts of an item except its texts, which a stream has sent already. */
 export function toUntold(item: JsonObject): Exclude<Content, { type: "text" | "reasoning" }>[] {
   return toContent(item).flatMap((part) =>
     part.type === "text" || part.type === "reasoning" ? [] : [part],
@@ -60,7 +60,7 @@ function toCall({ call_id, name, arguments: input }: JsonObject): Content {
   };
 }
 
-/** A call that waits for the person, who answers through the framework. */
+/** A call that waits for the user, who answers through the framework. */
 function toQuestion(item: JsonObject): Content[] {
   const id = textOf(item["id"]);
   return [
@@ -77,7 +77,7 @@ function toQuestion(item: JsonObject): Content[] {
   ];
 }
 
-/** Fields of an item that say which it is, and not what came of it. */
+/** Fields that identify an item and are not part of its result. */
 const NAMING: ReadonlySet<string> = new Set(["type", "id", "name", "arguments", "server_label"]);
 
 /** A call that the server has made itself. Pictures are files, too. */
@@ -126,7 +126,8 @@ export function toFinish(response: JsonObject): Finish {
   const cacheRead = countOf(input["cached_tokens"]);
   const cacheWrite = countOf(input["cache_write_tokens"]);
   const reasoning = countOf(output["reasoning_tokens"]);
-  const [total, all] = [countOf(input_tokens), countOf(output_tokens)];
+  const total = countOf(input_tokens);
+  const all = countOf(output_tokens);
   return {
     finishReason: toReason(response),
     usage: {

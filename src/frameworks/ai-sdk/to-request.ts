@@ -1,4 +1,4 @@
-/** A call of the AI SDK as a request of the Responses API. Pure. */
+/** Converts a call of the AI SDK to a request of the Responses API. Pure. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { recordOf, withoutUndefined } from "../ask-server.ts";
@@ -12,11 +12,11 @@ import type {
 
 export interface ToRequest {
   readonly body: JsonObject;
-  /** What the server has no words for. */
+  /** Options that the server does not support. */
   readonly warnings: Warning[];
 }
 
-/** `base` are fields of every request of this model; those of the call's `providerOptions.offshoot` win. */
+/** `base` has fields for every request of this model; those of the call's `providerOptions.offshoot` win. */
 export function toRequest(model: string, options: CallOptions, base: JsonObject): ToRequest {
   const { tools: baseTools, ...fields } = base;
   const { tools: ownTools, ...own } = recordOf(options.providerOptions?.["offshoot"] as Json);
@@ -48,7 +48,10 @@ function toList(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A tool of the framework is a function of the client's. A provider's tool is one of the API's own: `offshoot.web_search`. */
+/**
+ * A tool of the framework is a function of the client. A provider's tool is one of the API's own:
+ * `offshoot.web_search`.
+ */
 function toTool(tool: OfferedTool): Json {
   if (tool.type === "provider") {
     return { type: tool.id.slice(tool.id.indexOf(".") + 1), ...(tool.args as JsonObject) };
@@ -113,7 +116,7 @@ interface FileData {
   readonly text?: string | undefined;
 }
 
-/** Files come as bytes or base64, by address, by the id that the server has for them, or as plain text. */
+/** Files come as bytes or base64, by address, by the server's id for them, or as plain text. */
 function toFileData(given: unknown, mediaType: string): FileData {
   const { type, data, url, reference, text } = given as Record<string, unknown>;
   switch (type) {
@@ -131,7 +134,7 @@ function toFileData(given: unknown, mediaType: string): FileData {
   }
 }
 
-/** What the model said before. Items that came from the server go back as they came. */
+/** The model's earlier output. Items that came from the server are sent back unchanged. */
 function toOutputItem(part: PromptPart): readonly Json[] {
   const kept = recordOf(part.providerOptions?.["offshoot"] as Json)["item"];
   if (isJsonObject(kept)) return [kept];
@@ -139,7 +142,7 @@ function toOutputItem(part: PromptPart): readonly Json[] {
     const content = [{ type: "output_text", text: part.text ?? "", annotations: [] }];
     return [{ type: "message", role: "assistant", content }];
   }
-  // Its result, which has the item, goes back in its place.
+  // Its result contains the item, and is sent back in its place.
   if (part.type !== "tool-call" || part.providerExecuted) return [];
   const { toolCallId = "", toolName = "", input } = part;
   const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
@@ -172,7 +175,7 @@ function toResult({ type, value, reason }: ToolResult): Json {
     case "error-text":
       return String(value);
     case "execution-denied":
-      return reason ?? "The person did not allow this call.";
+      return reason ?? "The user did not allow this call.";
     case "content":
       return (value as PromptPart[]).flatMap((part) =>
         part.type === "custom" ? [] : [toInput(part)],

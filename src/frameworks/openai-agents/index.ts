@@ -1,4 +1,4 @@
-/** `offshoot/openai-agents`: models of the OpenAI Agents SDK that are runs of a server of ours. */
+/** `offshoot/openai-agents`: models of the OpenAI Agents SDK that are runs on an Offshoot server. */
 
 import type { JsonObject } from "../../base/json.ts";
 import {
@@ -15,9 +15,9 @@ import { toRequest } from "./to-request.ts";
 export type { AskedServer, AskedServerOptions } from "../ask-server.ts";
 export type { OffshootAgentsModel } from "./model-types.ts";
 
-/** For `new Runner({ modelProvider })`. */
+/** The provider for `new Runner({ modelProvider })`. */
 export interface OffshootModelProvider {
-  /** `model` is the name that the server has for it; left out, the server's usual one. */
+  /** `model` is the server's name for it; if missing, the server's default model. */
   getModel(model?: string): OffshootAgentsModel;
 }
 
@@ -33,7 +33,7 @@ export interface AgentsModelOptions extends AskedServerOptions {
   readonly fields?: JsonObject | undefined;
 }
 
-/** One model, for `new Agent({ model })`. */
+/** Creates one model, for `new Agent({ model })`. */
 export function createAgentsModel(
   server: AskedServer,
   model?: string | undefined,
@@ -93,7 +93,7 @@ function toDone(response: JsonObject): AgentsEvent {
   };
 }
 
-/** Throws for a response without an answer: the framework must not take it for one. */
+/** Throws for a response without an answer, which the framework would take for one. */
 function requireEnded(response: JsonObject): JsonObject {
   const { status, error, incomplete_details } = response;
   if (status === "completed") return response;

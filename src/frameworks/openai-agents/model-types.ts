@@ -1,6 +1,6 @@
 /**
- * The part of the Agents SDK's `Model` interface that we take and give, as types of our own: the package must not need
- * theirs. A test holds them against the real ones.
+ * The part of the Agents SDK's `Model` interface that is used here, as types of our own: the package must
+ * not depend on theirs. A test checks them against the real ones.
  */
 
 import type { JsonObject } from "../../base/json.ts";
@@ -42,7 +42,7 @@ export interface AgentsSettings {
   readonly providerData?: Data | undefined;
 }
 
-/** A tool; which fields it has depends on its type. */
+/** A tool. Its type decides which fields it has. */
 export interface AgentsTool {
   readonly type: string;
   readonly name: string;
@@ -59,7 +59,7 @@ export interface AgentsHandoff {
   readonly strictJsonSchema: boolean;
 }
 
-/** An item of the conversation; which fields it has depends on its type. */
+/** An item of the conversation. Its type decides which fields it has. */
 export interface AgentsItem {
   readonly type?: string | undefined;
   readonly role?: string | undefined;

@@ -1,4 +1,4 @@
-/** What a response says, as the Agents SDK has it. Pure. */
+/** Converts a response to the Agents SDK's output. Pure. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import { listOf, recordOf, textOf } from "../ask-server.ts";
@@ -9,7 +9,7 @@ export function toOutput(response: JsonObject): AgentsOutput[] {
   return listOf(response["output"]).map(toItem);
 }
 
-/** The item goes along, so that it goes back as it came. */
+/** The original item is kept beside it, so that it can be sent back unchanged. */
 function toItem(item: JsonObject): AgentsOutput {
   const providerData = { [ITEM]: item };
   const id = textOf(item["id"]);
@@ -52,8 +52,8 @@ function toThoughts({ summary, content }: JsonObject): Thoughts {
 }
 
 /**
- * A call that the server makes itself, or asks about. The framework reads approvals from the fields of the published
- * item, so these stand in its data, too.
+ * A call that the server makes itself, or for which it needs approval. The framework reads approvals from
+ * the fields of the published item, so its data has these, too.
  */
 function toHostedCall(item: JsonObject, id: string): AgentsOutput {
   const { name, arguments: input, output, status } = item;

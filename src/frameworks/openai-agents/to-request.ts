@@ -1,6 +1,6 @@
-/** A request of the Agents SDK as one of the Responses API. Pure. */
+/** Converts a request of the Agents SDK to one of the Responses API. Pure. */
 
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJson, asJsonObject, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { withoutUndefined } from "../ask-server.ts";
 import type {
   AgentsHandoff,
@@ -10,10 +10,10 @@ import type {
   AgentsTool,
 } from "./model-types.ts";
 
-/** Under this name an item of the server's stands beside what the framework made of it. */
+/** The name under which a server's item is kept beside the framework's form of it. */
 export const ITEM = "offshoot_item";
 
-/** `base` are fields of every request of this model. */
+/** `base` has fields for every request of this model. */
 export function toRequest(
   model: string | undefined,
   request: AgentsRequest,
@@ -67,7 +67,7 @@ function toPrompt({
 function toText({ outputType, modelSettings }: AgentsRequest): JsonObject | undefined {
   const text = modelSettings.text as JsonObject | undefined;
   if (outputType === "text") return text;
-  return { ...text, format: outputType as unknown as Json };
+  return { ...text, format: asJson(outputType) };
 }
 
 const PLAIN_CHOICES: ReadonlySet<string> = new Set(["auto", "required", "none"]);
@@ -77,7 +77,7 @@ function toChoice(choice: string | undefined): Json | undefined {
   return { type: "function", name: choice };
 }
 
-/** Functions are the framework's to run, tools of the API the server's. */
+/** The framework runs functions; the server runs tools of the API. */
 function toTool({
   type,
   name,
@@ -125,7 +125,7 @@ function toItem(item: AgentsItem): JsonObject {
         output: toResult(item.output),
       });
     case "compaction":
-      return item as unknown as JsonObject;
+      return asJsonObject(item);
     case "unknown":
       return (item.providerData ?? {}) as JsonObject;
     default:

@@ -1,4 +1,4 @@
-/** What a service of AWS says to a request it does not take: the kind in a header, words in the body. */
+/** How AWS services reject a request: the kind in a header, the message in the body. */
 
 import { type Exchange, textExchange } from "../exchange.ts";
 
@@ -9,7 +9,7 @@ export interface AwsRejection {
   readonly message: string;
 }
 
-/** Every rejection that a check finds; the first one is the answer. */
+/** Yields every rejection that a check finds; the first one is the answer. */
 export type AwsCheck = Generator<AwsRejection, void>;
 
 export function awsRejectionExchange({ status, type, message }: AwsRejection): Exchange {
@@ -23,12 +23,12 @@ export function invalid(message: string): AwsRejection {
   return { status: 400, type: "ValidationException", message };
 }
 
-/** What the model behind the API refused, as the API passes it on. */
+/** A refusal of the model behind the API, as the API passes it on. */
 export function refusedByModel(message: string): AwsRejection {
   return invalid(`The model returned the following errors: ${message}`);
 }
 
-/** `place` is where the value stands: `messages.1.member.role`. */
+/** `place` is the path of the value: `messages.1.member.role`. */
 export function unfit(value: unknown, place: string, constraint: string): AwsRejection {
   const shown = typeof value === "string" ? value : JSON.stringify(value);
   return invalid(

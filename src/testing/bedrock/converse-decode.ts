@@ -1,4 +1,4 @@
-/** A checked Converse request as a model request: what the engine inside an upstream is asked. */
+/** Converts a checked Converse request to a model request, for the engine inside an upstream. */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
@@ -28,7 +28,7 @@ export function decodeConverseRequest(body: JsonObject, model: string): ModelReq
   };
 }
 
-/** Calls, results and reasoning are items of their own; what lies between them is a message. */
+/** Calls, results and reasoning are items of their own; what is between them is a message. */
 function toTurnItems({ role, content }: JsonObject): Item[] {
   const items: Item[] = [];
   let parts: Json[] = [];

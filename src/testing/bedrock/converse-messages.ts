@@ -1,13 +1,13 @@
 /**
  * What Converse refuses in the messages, in the service's words: turns out of order, blank texts,
- * calls without their results in the next turn, and reasoning that is not as it was given.
+ * calls without their results in the next turn, and changed reasoning.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type AwsCheck, invalid, refusedByModel, unfit } from "./aws-rejection.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 
-/** The members of a content block, of which each block has one. */
+/** The members of a content block; each block has exactly one. */
 const BLOCKS = [
   "text",
   "image",
@@ -185,7 +185,7 @@ function* checkReasoning(
   }
 }
 
-/** Results are those of the turn before: all of them, and no others. */
+/** Results must be those of the turn before: all of them, and no others. */
 function* checkPairs(turn: JsonObject, before: JsonObject | undefined, index: number): AwsCheck {
   const called = idsOf(before, "toolUse");
   const answered = idsOf(turn, "toolResult");
@@ -218,7 +218,7 @@ function* checkOpenCalls(last: JsonObject | undefined): AwsCheck {
   );
 }
 
-/** The turn whose results are given now must bring the reasoning it was called with. */
+/** A turn with results must contain the reasoning that led to its calls. */
 function* checkKeptReasoning(turns: readonly JsonObject[], memory: ReasoningMemory): AwsCheck {
   const asked = turns.findLast(({ role }) => role === "assistant");
   for (const id of idsOf(asked, "toolUse")) {

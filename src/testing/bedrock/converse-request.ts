@@ -1,4 +1,4 @@
-/** What Converse refuses in a request's parameters, in the service's words. */
+/** The parameters that Converse refuses in a request, in the service's words. */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { type AwsCheck, invalid, refusedByModel, unfit } from "./aws-rejection.ts";
@@ -146,7 +146,7 @@ function* checkCachePoints(body: JsonObject): AwsCheck {
   );
 }
 
-/** What Claude refuses beside thinking. */
+/** The parameters that Claude refuses in addition when thinking is enabled. */
 function* checkThinking(body: JsonObject): AwsCheck {
   const fields = objectOf(body["additionalModelRequestFields"]);
   const { type, budget_tokens: budget } = objectOf(fields["thinking"]);
@@ -190,7 +190,7 @@ function* checkFormat(config: Json | undefined): AwsCheck {
   );
 }
 
-/** Only an object that is closed can be held to its schema. */
+/** Only closed objects can be checked against their schema. */
 function hasOpenObject(schema: Json | undefined): boolean {
   if (Array.isArray(schema)) return schema.some(hasOpenObject);
   if (!isJsonObject(schema)) return false;

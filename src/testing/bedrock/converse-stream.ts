@@ -1,8 +1,8 @@
 /**
  * Model events as the events of `ConverseStream`, and as the one answer of `Converse`.
  *
- * In the service's own order: text and reasoning start with their first piece, calls with a start of
- * their own; the reason comes behind all blocks, the counts behind the reason.
+ * In the service's own order: text and reasoning start with their first piece, calls with a start
+ * of their own; the reason comes after all blocks, the counts after the reason.
  */
 
 import { toFailure } from "../../base/failure.ts";
@@ -16,7 +16,7 @@ import type { ReasoningMemory } from "./reasoning-memory.ts";
 
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
-/** Yields text frames. Breaks off behind an exception when the engine fails. */
+/** Yields text frames. Ends after an exception when the engine fails. */
 export async function* encodeConverseStream(
   batches: Batches,
   memory: ReasoningMemory,
@@ -56,7 +56,7 @@ export async function collectConverse(
   };
 }
 
-/** The service says it of every call; its own package knows the word for its own tools alone. */
+/** The service sends it with every call; its own package knows the word only for its own tools. */
 const ORDINARY = { type: "tool_use" } as const;
 
 type Named = readonly [name: string, payload: JsonObject];
@@ -111,7 +111,7 @@ function createEventEncoder(memory: ReasoningMemory): (event: ModelEvent) => Ite
   };
 }
 
-/** A refusal is text here; the reason tells it from an answer. */
+/** A refusal is text here; the reason distinguishes it from an answer. */
 function toDelta(event: ModelEvent): JsonObject | undefined {
   switch (event.type) {
     case "text_delta":
@@ -139,7 +139,7 @@ const STOP_REASONS: Readonly<Record<EndReason, string>> = {
   pause: "end_turn",
 };
 
-/** Signs reasoning, and notes which calls come behind it. */
+/** Signs reasoning, and notes which calls come after it. */
 function createTrail(memory: ReasoningMemory): { follow(item: Item): string | undefined } {
   let last: string | undefined;
   return {

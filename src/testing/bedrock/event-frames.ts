@@ -1,9 +1,9 @@
 /**
  * Frames of an AWS event stream, with their two checksums.
  *
- * The fault kit knows the frames of event streams in text. So an event is first a text frame under a
- * name that the kit knows, and `toBinary`, behind the faults in frames and before those in bytes,
- * makes the binary frame of it.
+ * The fault kit knows the frames of event streams in text. So an event is first a text frame under
+ * a name that the kit knows. `toBinary` then makes the binary frame, after the faults in frames and
+ * before those in bytes.
  */
 
 import { crc32 } from "node:zlib";
@@ -26,7 +26,7 @@ const KIT_NAMES: Readonly<Record<string, string>> = {
   messageStop: TERMINAL,
 };
 
-/** Text frames as binary ones. What is no frame becomes an event that no client knows. */
+/** Converts text frames to binary ones. Anything else becomes an event that no client knows. */
 export async function* toBinary(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void> {
   for await (const piece of pieces) {
     if (typeof piece !== "string") {
@@ -61,7 +61,7 @@ export function encodeFrame(
 
 /**
  * Flips one bit of the third frame: in the checksum of its head, in its payload, or in the checksum
- * of the whole. Works on this upstream alone: other streams have no frames in their bytes.
+ * of the whole. Works only with this upstream: other streams have no frames in their bytes.
  */
 export function damagedFrame({
   part = "payload",
@@ -121,7 +121,7 @@ function errorText({ error, message }: JsonObject): Json {
   return error ?? message ?? "";
 }
 
-/** A call under the names that the kit knows calls by, and back. */
+/** A call under the names that the kit uses for calls, and back. */
 function withKitCall(payload: JsonObject): JsonObject {
   const call = callOf(payload);
   if (!call) return payload;

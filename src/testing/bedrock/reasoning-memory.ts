@@ -1,21 +1,21 @@
 /**
- * The signatures this server gave for reasoning, so that a client which changes or loses it before a
- * tool's result is found out, as the real service finds out.
+ * The signatures this server gave for reasoning, so that it detects a client which changes or loses
+ * reasoning before a tool's result, as the real service does.
  */
 
 import { createHmac } from "node:crypto";
 
 export interface ReasoningMemory {
-  /** Whether what is thought is signed at all, and taken back with its signature alone. */
+  /** True if reasoning is signed, and accepted only with its signature. */
   readonly isSigning: boolean;
   sign(text: string): string;
   isSigned(text: string, signature: string): boolean;
-  /** The call came right behind reasoning with this signature. */
+  /** The call came directly after reasoning with this signature. */
   remember(toolUseId: string, signature: string): void;
   signatureBefore(toolUseId: string): string | undefined;
 }
 
-/** Models of other makers sign nothing, and take back whatever they are told that they thought. */
+/** Models of other makers sign nothing, and accept any reasoning. */
 export const UNSIGNED: ReasoningMemory = {
   isSigning: false,
   sign: () => "",

@@ -1,13 +1,13 @@
 /**
- * Verifies a request's signature (SigV4) by computing it anew, with nothing of the vendor's code and
- * nothing of the signing side: two readings of the same document must agree.
+ * Verifies a request's signature (SigV4) by computing it again, without the vendor's code and
+ * without the signing side: two readings of the same document must agree.
  */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { RecordedRequest } from "../upstream.ts";
+import type { RecordedRequest } from "../loopback.ts";
 import { type AwsRejection, denied } from "./aws-rejection.ts";
 
-/** Who may ask. */
+/** A caller that may sign requests. */
 export interface AwsCaller {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

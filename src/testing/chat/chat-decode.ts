@@ -1,4 +1,4 @@
-/** A checked chat request as a model request: what the engine inside an upstream is asked. */
+/** Converts a checked chat request to a model request, for the engine inside an upstream. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
@@ -75,7 +75,7 @@ function toInputContent(content: Json | undefined): Json {
   });
 }
 
-/** A message's text, whichever of the two forms it is written in. */
+/** A message's text, in either of its two forms. */
 function textIn(content: Json | undefined): string {
   if (typeof content === "string") return content;
   return listOf(content)

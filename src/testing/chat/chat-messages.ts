@@ -1,16 +1,16 @@
 /**
- * What chat completions refuses in the messages. Its one rule with a memory: an assistant message with
- * tool calls is followed at once by one `tool` message for each call, and by nothing else before.
+ * What chat completions refuses in the messages. Only one rule needs earlier messages: an assistant message with tool
+ * calls must be followed at once by one `tool` message for each call.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import { type Check, invalidType, invalidValue, missing, reject } from "../rejection.ts";
+import { invalidType, invalidValue, missing, type RequestCheck, reject } from "../rejection.ts";
 import { checkName } from "../request-checks.ts";
 
 const ROLES = ["system", "assistant", "user", "function", "tool", "developer"];
 const PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "file"];
 
-export function* checkMessages(messages: Json | undefined): Check {
+export function* checkMessages(messages: Json | undefined): RequestCheck {
   if (messages === undefined) return yield missing("messages");
   if (!Array.isArray(messages))
     return yield invalidType("messages", "an array of objects", messages);
@@ -33,7 +33,7 @@ export function toolCallsOf(message: JsonObject): readonly JsonObject[] {
   return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
 }
 
-function* checkMessage(message: JsonObject, place: string): Check {
+function* checkMessage(message: JsonObject, place: string): RequestCheck {
   const { role, content } = message as { role?: Json; content?: Json };
   if (role === undefined) return yield missing(`${place}.role`);
   if (!ROLES.includes(String(role))) return yield invalidValue(`${place}.role`, role, ROLES);
@@ -57,13 +57,17 @@ function hasOutput(message: JsonObject): boolean {
   return toolCallsOf(message).length > 0 || typeof message["refusal"] === "string";
 }
 
-/** Only a user shows anything but text. */
+/** Only a user's message may have anything except text. */
 function partsFor(role: string): readonly string[] {
   if (role === "user") return PARTS;
   return role === "assistant" ? ["text", "refusal"] : ["text"];
 }
 
-function* checkParts(parts: readonly Json[], known: readonly string[], place: string): Check {
+function* checkParts(
+  parts: readonly Json[],
+  known: readonly string[],
+  place: string,
+): RequestCheck {
   for (const [index, part] of parts.entries()) {
     const type = isJsonObject(part) ? part["type"] : part;
     if (!known.includes(String(type))) {
@@ -73,8 +77,8 @@ function* checkParts(parts: readonly Json[], known: readonly string[], place: st
   }
 }
 
-/** By the field that a part's type names. */
-function* checkMedia(part: JsonObject, place: string): Check {
+/** Checks the field that a part's type names. */
+function* checkMedia(part: JsonObject, place: string): RequestCheck {
   const media = part[String(part["type"])];
   if (!isJsonObject(media)) return;
   const { detail, format, file_id: id, file_data: data } = media;
@@ -95,7 +99,7 @@ function* checkMedia(part: JsonObject, place: string): Check {
 const DETAILS = ["auto", "low", "high"];
 const SOUNDS = ["wav", "mp3"];
 
-function* checkCall(call: JsonObject, place: string): Check {
+function* checkCall(call: JsonObject, place: string): RequestCheck {
   if (typeof call["id"] !== "string") yield missing(`${place}.id`);
   if (call["type"] !== "function") return yield missing(`${place}.type`);
   const made = call["function"];
@@ -106,7 +110,7 @@ function* checkCall(call: JsonObject, place: string): Check {
   }
 }
 
-function* checkPairs(messages: readonly JsonObject[]): Check {
+function* checkPairs(messages: readonly JsonObject[]): RequestCheck {
   let called: string[] = [];
   let unanswered: string[] = [];
   for (const [index, message] of messages.entries()) {
@@ -123,7 +127,7 @@ function* checkPairs(messages: readonly JsonObject[]): Check {
   yield* checkAnswered(unanswered, messages.length);
 }
 
-function* checkToolMessage(id: string, called: readonly string[], index: number): Check {
+function* checkToolMessage(id: string, called: readonly string[], index: number): RequestCheck {
   if (called.length === 0) {
     const message =
       "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.";
@@ -134,7 +138,7 @@ function* checkToolMessage(id: string, called: readonly string[], index: number)
   }
 }
 
-function* checkAnswered(unanswered: readonly string[], index: number): Check {
+function* checkAnswered(unanswered: readonly string[], index: number): RequestCheck {
   if (unanswered.length === 0) return;
   const rule =
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.";

@@ -1,10 +1,10 @@
-/** What chat completions refuses in the parameters that not every model or server has. */
+/** The refusals of chat completions for parameters that not every model or server has. */
 
 import type { Json, JsonObject } from "../../base/json.ts";
 import {
-  type Check,
   invalidType,
   invalidValue,
+  type RequestCheck,
   reject,
   unsupportedParameter,
 } from "../rejection.ts";
@@ -12,7 +12,7 @@ import { checkNumber, checkService, isReasoningModel } from "../request-checks.t
 
 const MAX_STOPS = 4;
 
-export function* checkOptions(body: JsonObject): Check {
+export function* checkOptions(body: JsonObject): RequestCheck {
   yield* checkNumber(body, "frequency_penalty", { min: -2, max: 2, kind: "decimal" });
   yield* checkNumber(body, "presence_penalty", { min: -2, max: 2, kind: "decimal" });
   yield* checkStop(body["stop"]);
@@ -43,7 +43,7 @@ const REFUSED_WHILE_THINKING = [
   "top_logprobs",
 ];
 
-function* checkStop(stop: Json | undefined): Check {
+function* checkStop(stop: Json | undefined): RequestCheck {
   if (stop === undefined || stop === null || typeof stop === "string") return;
   if (!Array.isArray(stop) || stop.some((text) => typeof text !== "string")) {
     return yield invalidType("stop", "a string or an array of strings", stop);

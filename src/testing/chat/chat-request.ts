@@ -1,7 +1,13 @@
-/** What chat completions refuses in a request's parameters, in the vendor's words. */
+/** The parameters that chat completions refuses in a request, in the vendor's words. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import { type Check, invalidValue, missing, reject, unsupportedParameter } from "../rejection.ts";
+import {
+  invalidValue,
+  missing,
+  type RequestCheck,
+  reject,
+  unsupportedParameter,
+} from "../rejection.ts";
 import {
   checkFields,
   checkName,
@@ -53,8 +59,8 @@ const PARAMETERS = [
   "web_search_options",
 ];
 
-/** `more` are fields that this server takes besides. */
-export function* checkChatRequest(body: JsonObject, more: readonly string[] = []): Check {
+/** `more` are fields that this server accepts in addition. */
+export function* checkChatRequest(body: JsonObject, more: readonly string[] = []): RequestCheck {
   if (typeof body["model"] !== "string" || body["model"] === "") {
     yield reject("you must provide a model parameter");
   }
@@ -74,7 +80,7 @@ export function* checkChatRequest(body: JsonObject, more: readonly string[] = []
   }
 }
 
-/** The most tokens of one answer, as the vendor publishes them; the first that fits. */
+/** The most tokens of one answer, as the vendor publishes them; the first that matches. */
 const MOST_OUTPUT: readonly (readonly [RegExp, number])[] = [
   [/^gpt-3\.5/, 4096],
   [/^gpt-4-(turbo|1106|0125)/, 4096],
@@ -84,7 +90,7 @@ const MOST_OUTPUT: readonly (readonly [RegExp, number])[] = [
   [/^gpt-5/, 128_000],
 ];
 
-function* checkLengths(body: JsonObject): Check {
+function* checkLengths(body: JsonObject): RequestCheck {
   const model = String(body["model"]);
   const most = MOST_OUTPUT.find(([name]) => name.test(model))?.[1] ?? Number.POSITIVE_INFINITY;
   for (const param of ["max_tokens", "max_completion_tokens"]) {
@@ -101,7 +107,7 @@ function* checkLengths(body: JsonObject): Check {
   yield reject(message, { code: "invalid_parameter_combination" });
 }
 
-function* checkModelLimits(body: JsonObject): Check {
+function* checkModelLimits(body: JsonObject): RequestCheck {
   if (!isReasoningModel(String(body["model"]))) return;
   if (body["max_tokens"] !== undefined) {
     yield unsupportedParameter("max_tokens", " Use 'max_completion_tokens' instead.");
@@ -114,7 +120,7 @@ function* checkModelLimits(body: JsonObject): Check {
   }
 }
 
-function* checkTools(body: JsonObject): Check {
+function* checkTools(body: JsonObject): RequestCheck {
   const { tools, tool_choice: choice } = body as { tools?: Json; tool_choice?: Json };
   if (tools === undefined || tools === null) {
     if (choice === undefined || choice === null) return;
@@ -135,10 +141,10 @@ function* checkTools(body: JsonObject): Check {
   yield* checkToolChoice(choice, tools);
 }
 
-/** What Groq runs itself, for the models that can use it. */
+/** The tools that Groq runs itself, for the models that can use them. */
 const GROQ_TOOLS: readonly string[] = ["browser_search", "code_interpreter"];
 
-function* checkTool(tool: Json, place: string): Check {
+function* checkTool(tool: Json, place: string): RequestCheck {
   if (!isJsonObject(tool) || (tool["type"] !== "function" && tool["type"] !== "custom")) {
     const type = isJsonObject(tool) ? tool["type"] : tool;
     return yield invalidValue(`${place}.type`, type, ["function", "custom"]);
@@ -156,7 +162,7 @@ function* checkTool(tool: Json, place: string): Check {
   });
 }
 
-function* checkToolChoice(choice: Json | undefined, tools: readonly Json[]): Check {
+function* checkToolChoice(choice: Json | undefined, tools: readonly Json[]): RequestCheck {
   if (typeof choice === "string" && !["none", "auto", "required"].includes(choice)) {
     yield invalidValue("tool_choice", choice, ["none", "auto", "required"]);
   }
@@ -173,7 +179,7 @@ function* checkToolChoice(choice: Json | undefined, tools: readonly Json[]): Che
   }
 }
 
-function* checkFormat(body: JsonObject): Check {
+function* checkFormat(body: JsonObject): RequestCheck {
   const format = body["response_format"];
   if (!isJsonObject(format)) return;
   const kinds = ["json_object", "json_schema", "text"];

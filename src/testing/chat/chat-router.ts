@@ -1,7 +1,7 @@
-/** What OpenRouter takes beside the fields of chat completions, and what it refuses in them. */
+/** The fields that OpenRouter accepts besides those of chat completions, and what it refuses in them. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import { type Check, invalidValue, reject } from "../rejection.ts";
+import { invalidValue, type RequestCheck, reject } from "../rejection.ts";
 import { checkChatRequest } from "./chat-request.ts";
 
 const FIELDS = [
@@ -11,7 +11,7 @@ const FIELDS = [
 const EFFORTS = ["max", "xhigh", "high", "medium", "low", "minimal", "none"];
 const MAX_MARKS = 4;
 
-export function* checkRouted(body: JsonObject): Check {
+export function* checkRouted(body: JsonObject): RequestCheck {
   yield* checkChatRequest(body, FIELDS);
   const { reasoning, reasoning_effort: effort } = body;
   if (reasoning !== undefined && effort !== undefined) {
@@ -24,8 +24,8 @@ export function* checkRouted(body: JsonObject): Check {
   yield* checkMarks(body);
 }
 
-/** The model's own server refuses more marks, and words that it does not know. */
-function* checkMarks(body: JsonObject): Check {
+/** The model's own server refuses further marks, and words that it does not know. */
+function* checkMarks(body: JsonObject): RequestCheck {
   const messages = Array.isArray(body["messages"]) ? body["messages"].filter(isJsonObject) : [];
   const parts = messages.flatMap(({ content }) =>
     Array.isArray(content) ? (content as readonly Json[]).filter(isJsonObject) : [],

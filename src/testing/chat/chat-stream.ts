@@ -1,12 +1,12 @@
 /**
  * Model events as chunks of a chat completion, and as the one object of a plain answer.
  *
- * Compatible servers differ in how they write the fragments of a tool call; `ChatDialect` names the
- * differences that clients trip over.
+ * Compatible servers differ in how they write the fragments of a tool call; `ChatDialect` names the differences that
+ * break clients.
  */
 
 import { toFailure } from "../../base/failure.ts";
-import type { Json, JsonObject } from "../../base/json.ts";
+import { asJson, asJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
@@ -14,7 +14,7 @@ import type {
   ItemStart,
   ModelEvent,
   ReasoningDelta,
-  RefusalDelta,
+  RefusalTextDelta,
   TextDelta,
 } from "../../protocol/model-events.ts";
 import { NO_USAGE, type Usage } from "../../protocol/usage.ts";
@@ -29,7 +29,7 @@ export interface ChatDialect {
 
 export interface ChatWriting {
   readonly dialect: ChatDialect;
-  /** US dollars that the usage tells of, where the server tells. */
+  /** The cost in US dollars in the usage, if the server reports one. */
   readonly cost?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface ChatAnswer {
 
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
-/** Yields whole frames. Breaks off after an `error` frame, without `[DONE]`, when the engine fails. */
+/** Yields whole frames. Ends after an `error` frame, without `[DONE]`, when the engine fails. */
 export async function* encodeChatStream(
   batches: Batches,
   answer: ChatAnswer,
@@ -110,7 +110,7 @@ export async function collectChat(
       calls.push(...toCalls(event.item));
       if (event.item.type === "web_search_call") executed.push(toExecuted(event.item));
     } else if (event.type in said) {
-      const { type, delta } = event as TextDelta | ReasoningDelta | RefusalDelta;
+      const { type, delta } = event as TextDelta | ReasoningDelta | RefusalTextDelta;
       said[type] += delta;
     }
   };
@@ -125,7 +125,7 @@ export async function collectChat(
     ...(executed.length > 0 && { executed_tools: executed }),
   };
   const logprobs: JsonObject | null =
-    likely.length > 0 ? { content: likely as unknown as Json, refusal: null } : null;
+    likely.length > 0 ? { content: asJson(likely), refusal: null } : null;
   return {
     id: answer.id,
     object: "chat.completion",
@@ -150,7 +150,7 @@ function toCalls(item: Item): JsonObject[] {
 }
 
 interface OpenCall {
-  /** Place among the calls; other items do not count. */
+  /** The index among the calls; other items do not count. */
   readonly index: number;
   readonly id: string;
   readonly name: string;
@@ -206,15 +206,17 @@ function createDeltaEncoder(dialect: ChatDialect): (event: ModelEvent) => JsonOb
 }
 
 function toChatCitation(annotation: Annotation): JsonObject {
-  const { type, ...cited } = annotation as unknown as JsonObject;
+  const { type, ...cited } = asJsonObject(annotation);
   return { type: "url_citation", url_citation: cited };
 }
 
-/** A tool that the server ran itself, as Groq tells of one. */
+/** A tool that the server ran itself, in Groq's form. */
 function toExecuted(item: Item): JsonObject {
   const { action, results } = item as unknown as { action: JsonObject; results?: Json };
   return {
-    ...{ index: 0, type: "browser_search", output: "Found." },
+    index: 0,
+    type: "browser_search",
+    output: "Found.",
     arguments: JSON.stringify({ query: action["query"] }),
     search_results: { results: results ?? [] },
   };

@@ -1,4 +1,4 @@
-/** A checked body of Cohere's chat API as a model request: what the engine inside the upstream is asked. */
+/** Converts a checked body of Cohere's chat API to a model request, for the engine inside the upstream. */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
@@ -7,7 +7,7 @@ import type { Tool } from "../../protocol/tools.ts";
 import {
   type ModelRequest,
   type OutputFormat,
-  type Reasoning,
+  type ReasoningOptions,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
 import { numberOf, textOf } from "../model-request.ts";
@@ -85,13 +85,13 @@ function toTool(tool: JsonObject): Tool {
   };
 }
 
-function toEffort({ type, token_budget }: JsonObject): Reasoning["effort"] {
+function toEffort({ type, token_budget }: JsonObject): ReasoningOptions["effort"] {
   if (type === "disabled") return "none";
   if (type !== "enabled") return undefined;
   return token_budget === undefined ? "high" : "low";
 }
 
-/** A schema that stands in the instructions is one that the model reads there. */
+/** The model reads a schema that is in the instructions there. */
 function toFormat(format: Json | undefined, instructions = ""): OutputFormat {
   const { type, json_schema } = objectOf(format);
   const told = /fits this JSON schema:\n(\{.*\})/.exec(instructions)?.[1];

@@ -1,4 +1,4 @@
-/** How a body of Cohere's API is walked: absent and wrong things are empty ones. */
+/** Reads a body of Cohere's API: missing and wrong values are read as empty. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type CohereCheck, unknownField } from "./cohere-rejection.ts";
@@ -11,7 +11,7 @@ export function objectOf(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The parts of a message, whose text may stand alone. */
+/** The parts of a message, whose text may be a plain string. */
 export function partsOf({ content }: JsonObject): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return objectsIn(content);

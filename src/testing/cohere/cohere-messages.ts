@@ -80,7 +80,7 @@ function* checkCall(call: JsonObject): CohereCheck {
   if (typeof given !== "string") yield invalid("tool call arguments must be a string.");
 }
 
-/** Each call is answered, once, before anybody says anything else; the last word is not the model's. */
+/** Each call is answered once, before any other message; the last message is not the model's. */
 function* checkOrder(messages: readonly JsonObject[]): CohereCheck {
   let open = new Set<Json | undefined>();
   for (const message of messages) {

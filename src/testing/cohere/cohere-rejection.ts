@@ -1,22 +1,22 @@
-/** What Cohere says to a request it does not take: a status, and `{id, message}` in its own words. */
+/** How Cohere rejects a request: a status, and `{id, message}` in its own words. */
 
 import { type Exchange, textExchange } from "../exchange.ts";
 
 export interface CohereRejection {
   readonly status: number;
   readonly message: string;
-  /** Given for a few kinds of refusals alone. */
+  /** Only for a few kinds of refusals. */
   readonly error_type?: string;
 }
 
 export type CohereCheck = Generator<CohereRejection, void>;
 
-/** Most of what is wrong. */
+/** The rejection of most invalid requests. */
 export function invalid(message: string): CohereRejection {
   return { status: 400, message: `invalid request: ${message}` };
 }
 
-/** Wherever the field stands. */
+/** In any part of the request. */
 export function unknownField(name: string): CohereRejection {
   const usage = "For proper usage, please refer to https://docs.cohere.com/reference/chat";
   const message = `unknown field: parameter '${name}' is not a valid field. ${usage}`;

@@ -1,4 +1,4 @@
-/** What Cohere refuses in a request's parameters, in its own words as far as those are published. */
+/** The parameters that Cohere refuses in a request, in its own words as far as those are published. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { checkFields, objectOf, objectsIn } from "./cohere-json.ts";

@@ -4,7 +4,7 @@
  */
 
 import { toFailure } from "../../base/failure.ts";
-import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { asJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { encodeSse } from "../../base/sse.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { EndReason, ItemStart, ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
@@ -15,7 +15,7 @@ type Batches = AsyncIterable<readonly ModelEvent[]>;
 
 export interface CohereAnswerOptions {
   readonly id: string;
-  /** Whether what the model thinks is a plan for its calls: it is, where it is told not to think. */
+  /** True if the model's thinking is a plan for its calls: so it is when thinking is switched off. */
   readonly isPlanning: boolean;
 }
 
@@ -58,11 +58,11 @@ async function* toEvents(
 
 class EventEncoder {
   readonly #options: CohereAnswerOptions;
-  /** The block of content under way, by the place of its item. */
+  /** The current block of content, by the index of its item. */
   #open: { readonly at: number; readonly index: number } | undefined;
   #blocks = 0;
   #citations = 0;
-  /** The numbers of calls, by the places of their items. */
+  /** The numbers of calls, by the indexes of their items. */
   readonly #calls = new Map<number, number>();
 
   constructor(options: CohereAnswerOptions) {
@@ -127,7 +127,7 @@ class EventEncoder {
 
   *#cite(annotation: Annotation): Generator<JsonObject, void> {
     const index = this.#citations++;
-    const citations = toCitation(annotation as unknown as JsonObject);
+    const citations = toCitation(asJsonObject(annotation));
     yield toDelta("citation-start", { citations }, index);
     yield { type: "citation-end", index };
   }
@@ -145,7 +145,7 @@ function toDelta(type: string, message: JsonObject, index?: number): JsonObject 
   return { type, ...(index === undefined ? {} : { index }), delta: { message } };
 }
 
-/** Of a document that came with the request. */
+/** The citation of a document that came with the request. */
 function toCitation({ start_index, end_index, url, title, file_id }: JsonObject): JsonObject {
   const id = file_id ?? url ?? "doc:0";
   const document = { id, ...(title ? { title } : {}), ...(url ? { url } : {}) };
@@ -166,7 +166,7 @@ const FINISH_REASONS: Readonly<Record<EndReason, string>> = {
   pause: "COMPLETE",
 };
 
-/** What the server adds to a prompt is in its cache, and is not paid for. */
+/** What the server adds to a prompt is in its cache, and costs nothing. */
 function toCohereCounts({ input_tokens, input_tokens_details, output_tokens }: Usage): JsonObject {
   const { cached_tokens } = input_tokens_details;
   return {
@@ -176,7 +176,7 @@ function toCohereCounts({ input_tokens, input_tokens_details, output_tokens }: U
   };
 }
 
-/** Adds the pieces up. What has none is left out, as the real one does. */
+/** Joins the pieces. Parts without pieces are left out, as in the real API. */
 class WholeAnswer {
   readonly #content: JsonObject[] = [];
   readonly #calls: JsonObject[] = [];
@@ -226,7 +226,7 @@ class WholeAnswer {
   #addArguments(index: number, piece: JsonObject): void {
     const call = this.#calls[index] ?? {};
     const joined = join(objectOf(call["function"]), objectOf(piece["function"]));
-    // The real one gives an object where the model wrote none.
+    // The real one returns an object even if the model wrote none.
     const given = tryParseJson(String(joined["arguments"])) === null ? "{}" : joined["arguments"];
     this.#calls[index] = { ...call, function: { ...joined, arguments: given } };
   }

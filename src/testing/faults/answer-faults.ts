@@ -1,10 +1,10 @@
-/** Faults that answer in the model's place; the model is not asked. */
+/** Faults that replace the model's answer; the model is not asked. */
 
 import { type Exchange, sseExchange, textExchange } from "../exchange.ts";
 import { reject, rejectionExchange, serverError as serverRejection } from "../rejection.ts";
 import type { Fault } from "./fault.ts";
 
-/** Takes the request and never answers. */
+/** Accepts the request and never answers. */
 export function noAnswer(): Fault {
   return { name: "noAnswer", replace: () => sseExchange([{ act: "wait" }]) };
 }
@@ -38,7 +38,7 @@ export function serverError(
   };
 }
 
-/** 200 with a web page, as a proxy's login or error page comes. */
+/** 200 with a web page, like the login or error page of a proxy. */
 export function wrongContentType(): Fault {
   const page = "<!doctype html><title>Sign in</title><p>Please sign in to go on.</p>";
   return {
@@ -47,7 +47,7 @@ export function wrongContentType(): Fault {
   };
 }
 
-/** TCP reset as soon as the request is there. */
+/** TCP reset as soon as the request has arrived. */
 export function resetBeforeHeaders(): Fault {
   return { name: "resetBeforeHeaders", replace: () => sseExchange([{ act: "reset" }]) };
 }

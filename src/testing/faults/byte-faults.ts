@@ -3,17 +3,17 @@
 import { isAct, type Piece } from "../exchange.ts";
 import type { Fault, Pieces } from "./fault.ts";
 
-/** Closes the socket after that many bytes of the body. */
+/** Closes the socket after this many bytes of the body. */
 export function cutAfter(bytes: number): Fault {
   return { name: "cutAfter", bytes: (pieces) => takeBytes(pieces, bytes, [{ act: "cut" }]) };
 }
 
-/** Ends the body after that many bytes, as if it were whole. */
+/** Ends the body after this many bytes, as if it were whole. */
 export function endAfter(bytes: number): Fault {
   return { name: "endAfter", bytes: (pieces) => takeBytes(pieces, bytes, []) };
 }
 
-/** Sends the body in pieces of that many bytes, each flushed before the next. */
+/** Sends the body in pieces of this many bytes, each flushed before the next. */
 export function pieces(size: number): Fault {
   return { name: "pieces", bytes: mapBytes((bytes) => slices(bytes, size)) };
 }
@@ -33,7 +33,7 @@ export function bom(): Fault {
   return { name: "bom", bytes: (pieces) => startWith(Buffer.from("\ufeff"), pieces) };
 }
 
-/** Changes every run of bytes, and leaves what is done to the connection alone. */
+/** Changes every run of bytes, and leaves acts on the connection unchanged. */
 export function mapBytes(change: (bytes: Buffer) => Iterable<Buffer>): (pieces: Pieces) => Pieces {
   return async function* (pieces) {
     for await (const piece of pieces) {

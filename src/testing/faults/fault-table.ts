@@ -1,6 +1,6 @@
 /**
- * Every fault of the kit with what a client must make of it: suites loop over this table, and the
- * documentation is made from it.
+ * Every fault of the kit with the result that a client must reach: suites loop over this table, and
+ * the documentation is made from it.
  */
 
 import * as answers from "./answer-faults.ts";
@@ -12,11 +12,12 @@ export interface FaultRow {
   readonly name: string;
   readonly summary: string;
   /**
-   * `same answer`: the client gives what it would have given without the fault, after a retry
-   * where the row says "once". `error`: it says what went wrong, and never gives a short answer.
+   * `same answer`: the client returns what it would have returned without the fault, after a retry
+   * if the row says "once". `error`: it says what went wrong, and never returns an incomplete
+   * answer.
    */
   readonly expect: "same answer" | "error";
-  /** A fresh fault, sized for an answer of a sentence or more. */
+  /** A new fault, sized for an answer of a sentence or more. */
   readonly create: () => Fault;
 }
 
@@ -33,7 +34,7 @@ export const FAULTS: readonly FaultRow[] = [
   row("BOM", SAME, "The body starts with a byte order mark.", bytes.bom),
   row("comments", SAME, "A comment comes before every event.", streams.comments),
   row("no final blank line", SAME, "The last event has no line end.", streams.noFinalBlankLine),
-  row("garbage line", SAME, "One `data:` line is no JSON.", streams.garbageLine),
+  row("garbage line", SAME, "One `data:` line is not JSON.", streams.garbageLine),
   row(
     "half a character",
     ERROR,
@@ -45,7 +46,7 @@ export const FAULTS: readonly FaultRow[] = [
   row("silence", ERROR, "Nothing comes after two events, the socket stays open.", () =>
     streams.silence({ after: 2 }),
   ),
-  row("no answer", ERROR, "The request is taken and never answered.", answers.noAnswer),
+  row("no answer", ERROR, "The request is accepted and never answered.", answers.noAnswer),
   row("429 once", SAME, "One 429 with Retry-After, then the answer.", () =>
     answers.tooManyRequests({ retryAfter: 0, times: 1 }),
   ),
@@ -74,12 +75,7 @@ export const FAULTS: readonly FaultRow[] = [
   ),
   row("duplicate ids", SAME, "All tool calls of an answer carry one id.", streams.duplicateIds),
   row("reset", ERROR, "TCP reset in the middle of the body.", streams.reset),
-  row(
-    "reset before headers",
-    ERROR,
-    "TCP reset in place of an answer.",
-    answers.resetBeforeHeaders,
-  ),
+  row("reset before headers", ERROR, "TCP reset without an answer.", answers.resetBeforeHeaders),
   row("empty body", ERROR, "A 200 with no body.", answers.emptyBody),
   row("no terminal event", ERROR, "The body ends before the answer says so.", streams.noTerminal),
   row("done twice", SAME, "The last event comes twice.", streams.doneTwice),

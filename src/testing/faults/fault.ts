@@ -1,10 +1,11 @@
 /**
- * A fault is a way in which a server's answer goes wrong, to be put into an upstream:
- * `faults: cutAfter(200)`.
+ * A fault is a way in which a server's answer goes wrong, to be put into an upstream: `faults:
+ * cutAfter(200)`.
  *
- * It answers in the model's place (`replace`), changes whole frames of a stream (`frames`), or
- * changes bytes (`bytes`). Several faults together are done in that order, whatever their order in
- * the list. Frames are those of an event stream; a plain JSON answer has only its bytes changed.
+ * It replaces the model's answer (`replace`), changes whole frames of a stream (`frames`), or
+ * changes bytes (`bytes`). Several faults together are applied in that order, whatever their order
+ * in the list. Frames are those of an event stream; in a plain JSON answer only the bytes are
+ * changed.
  */
 
 import { type Exchange, isStream, type Piece } from "../exchange.ts";
@@ -13,13 +14,13 @@ export type Pieces = AsyncIterable<Piece>;
 
 export interface Fault {
   readonly name: string;
-  /** Answers in the model's place, which is then not asked; `undefined` lets the request pass. */
+  /** Replaces the model's answer, and the model is not asked; `undefined` lets the request pass. */
   readonly replace?: () => Exchange | undefined;
   readonly frames?: (frames: Pieces) => Pieces;
   readonly bytes?: (pieces: Pieces) => Pieces;
 }
 
-/** The same for every request, or chosen by the request's number, from 1. */
+/** One list of faults for every request, or a choice by the request's number, from 1. */
 export type Faults =
   | Fault
   | readonly Fault[]

@@ -1,4 +1,4 @@
-/** What the faults need to know about a frame of an event stream, on either wire. */
+/** The facts about a frame of an event stream that the faults need, on either wire. */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 
@@ -17,7 +17,7 @@ export function dataOf(frame: string): string | undefined {
   return /^data: (.*)$/m.exec(frame)?.[1];
 }
 
-/** Whether the frame carries a piece of output. */
+/** True if the frame carries a piece of output. */
 export function isDelta(frame: string): boolean {
   const data = jsonOf(frame);
   if (!data) return false;
@@ -30,7 +30,7 @@ export function isDelta(frame: string): boolean {
   return Object.values(said).some((value) => value !== "" && value !== null);
 }
 
-/** Whether the frame says that the answer is over, or comes after one that did. */
+/** True if the frame says that the answer is over, or comes after one that did. */
 export function isTerminal(frame: string): boolean {
   if (dataOf(frame) === "[DONE]") return true;
   const data = jsonOf(frame);
@@ -40,7 +40,7 @@ export function isTerminal(frame: string): boolean {
   return isJsonObject(data["usage"]) || typeof choiceOf(data)?.["finish_reason"] === "string";
 }
 
-/** The same frame with one more field in its payload. */
+/** A copy of the frame with one more field in its payload. */
 export function withField(frame: string, name: string, value: Json): string {
   const data = jsonOf(frame);
   return data ? withData(frame, { ...data, [name]: value }) : frame;
@@ -54,7 +54,9 @@ export function shareCallIds(): (frame: string) => string[] {
     return id === undefined ? undefined : first;
   };
 
-  /** Walks the payload, because calls stand in deltas, in items and in the finished response. */
+  /**
+   * Searches the whole payload, because calls are in deltas, in items and in the finished response.
+   */
   function rename(value: Json | undefined): Json | undefined {
     if (Array.isArray(value)) return value.map((entry) => rename(entry) ?? null);
     if (!isJsonObject(value)) return value;

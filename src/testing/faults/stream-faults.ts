@@ -26,7 +26,7 @@ export function noFinalBlankLine(): Fault {
   };
 }
 
-/** Sends a `data:` line that is no JSON after the first delta, and goes on. */
+/** Sends a `data:` line that is not JSON after the first delta, and continues. */
 export function garbageLine(): Fault {
   const garbage = 'data: {"no JSON\n\n';
   return {
@@ -35,7 +35,7 @@ export function garbageLine(): Fault {
   };
 }
 
-/** Breaks off inside a character of UTF-8, then closes the socket. */
+/** Stops inside a character of UTF-8, then closes the socket. */
 export function halfCharacter(): Fault {
   const half = Buffer.concat([Buffer.from('data: {"half":"'), Buffer.from("€").subarray(0, 2)]);
   return {
@@ -54,7 +54,7 @@ export function splitCharacter(): Fault {
   };
 }
 
-/** Pads the first delta's event, which is still valid, to a line of that many bytes. */
+/** Pads the first delta's event, which is still valid, to a line of this many bytes. */
 export function longLine(bytes = 10 * 1024 * 1024): Fault {
   return {
     name: "longLine",
@@ -66,19 +66,19 @@ export function longLine(bytes = 10 * 1024 * 1024): Fault {
           continue;
         }
         isPadded = true;
-        // The real API pads its events under this name, so that their size tells nothing.
+        // The real API pads its events under this name, so that their size reveals nothing.
         yield withField(frame, "obfuscation", "x".repeat(bytes));
       }
     },
   };
 }
 
-/** Stops sending after that many events and keeps the connection open. */
+/** Stops sending after this many events and keeps the connection open. */
 export function silence({ after = 2 }: { after?: number } = {}): Fault {
   return {
     name: "silence",
     async *frames(frames) {
-      // Nothing, but it sends the head: the client sees an answer that has begun.
+      // No bytes, but it sends the head: the client sees an answer that has begun.
       yield Buffer.alloc(0);
       let left = after;
       for await (const frame of frames) {
@@ -106,7 +106,7 @@ export function errorInStream({
   };
 }
 
-/** Gives every tool call the id of the first one; they differ by their place alone. */
+/** Gives every tool call the id of the first one; they differ only by their index. */
 export function duplicateIds(): Fault {
   return { name: "duplicateIds", frames: (frames) => mapFrames(shareCallIds())(frames) };
 }
@@ -154,7 +154,7 @@ function mapFrames(change: (frame: string) => Iterable<Piece>): (frames: Pieces)
   };
 }
 
-/** Puts pieces after the first delta, or before the terminal event of an answer without one. */
+/** Inserts pieces after the first delta, or before the terminal event of an answer without one. */
 async function* afterFirstDelta(
   frames: Pieces,
   { extra, after }: { extra: (sent: number) => readonly Piece[]; after: "stop" | "go on" },

@@ -1,6 +1,6 @@
 /**
- * What the service refuses in the contents. Its rules with a memory: calls are answered at once, all of
- * them and nothing else; and the first call of each step since the user last spoke is signed.
+ * The contents that the service refuses. Two rules need earlier contents: calls are answered at once, all of them
+ * and nothing else; and the first call of each step since the user last spoke is signed.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -107,7 +107,7 @@ function* checkData(kind: string, data: JsonObject, place: string): GeminiCheck 
   }
 }
 
-/** A function's response holds bytes of a few kinds, and nothing by address. */
+/** A function's response may have bytes of a few kinds, and no addresses. */
 function* checkResponseMedia(data: JsonObject, place: string): GeminiCheck {
   for (const [index, { inlineData, ...other }] of partsOf(data).entries()) {
     const [name] = Object.keys(other);
@@ -209,7 +209,7 @@ function* checkSigned(
   );
 }
 
-/** As the service names fields in its messages. */
+/** In the spelling of the service's messages. */
 export function toSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,4 +1,4 @@
-/** A checked `generateContent` request as a model request: what the engine inside is asked. */
+/** Converts a checked `generateContent` request to a model request, for the engine inside. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
@@ -6,7 +6,7 @@ import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import {
   type ModelRequest,
   type OutputFormat,
-  type Reasoning,
+  type ReasoningOptions,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
 import { numberOf, textOf, toEffort, toOptions } from "../model-request.ts";
@@ -77,7 +77,7 @@ function toOutput(response: JsonObject, callId: string): Item {
   return { type: "function_call_output", call_id: callId, output };
 }
 
-/** What a part says or shows; thoughts, calls and the like say nothing to the engine. */
+/** The text and media of a part; the engine ignores thoughts, calls and similar parts. */
 function toWords(part: JsonObject, role: Json | undefined): Json[] {
   const { text, inlineData, fileData } = part;
   if (part["thought"] === true || text === "") return [];
@@ -119,7 +119,11 @@ function toToolChoice(config: Json | undefined): ToolChoice {
     : "required";
 }
 
-function toReasoning({ includeThoughts, thinkingLevel, thinkingBudget }: JsonObject): Reasoning {
+function toReasoning({
+  includeThoughts,
+  thinkingLevel,
+  thinkingBudget,
+}: JsonObject): ReasoningOptions {
   const level = typeof thinkingLevel === "string" ? thinkingLevel.toLowerCase() : undefined;
   const budget = typeof thinkingBudget === "number" ? toBudgetEffort(thinkingBudget) : undefined;
   return {
@@ -128,7 +132,7 @@ function toReasoning({ includeThoughts, thinkingLevel, thinkingBudget }: JsonObj
   };
 }
 
-function toBudgetEffort(budget: number): Reasoning["effort"] {
+function toBudgetEffort(budget: number): ReasoningOptions["effort"] {
   if (budget === 0) return "none";
   return budget > 8192 ? "high" : budget > 1024 ? "medium" : "low";
 }

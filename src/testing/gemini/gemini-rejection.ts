@@ -1,4 +1,4 @@
-/** What Google says to a request it does not take: its status twice, and details of a known type. */
+/** How Google rejects a request: its status twice, and details of a known type. */
 
 import type { JsonObject } from "../../base/json.ts";
 import { type Exchange, textExchange } from "../exchange.ts";
@@ -23,12 +23,12 @@ export function invalidArgument(message: string): GeminiRejection {
   return { code: 400, status: "INVALID_ARGUMENT", message };
 }
 
-/** `field` is spelled as the service spells it: `generation_config.thinking_config`. */
+/** `field` is in the service's spelling: `generation_config.thinking_config`. */
 export function invalidField(field: string, problem: string): GeminiRejection {
   return invalidArgument(`* GenerateContentRequest.${field}: ${problem}\n`);
 }
 
-/** `place` is where the object stands; empty for the request itself. */
+/** `place` is the path of the object; empty for the request itself. */
 export function unknownName(name: string, place: string): GeminiRejection {
   const at = place === "" ? "" : ` at '${place}'`;
   const description = `Invalid JSON payload received. Unknown name "${name}"${at}: Cannot find field.`;

@@ -1,4 +1,4 @@
-/** What the service refuses in a request's parameters, in its words. */
+/** The parameters that the service refuses in a request, in its words. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type ContentsContext, checkContent, checkContents, toSnake } from "./gemini-contents.ts";

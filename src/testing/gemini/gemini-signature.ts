@@ -1,6 +1,6 @@
 /**
- * Thought signatures: nothing secret, but texts that only this server makes and that hold for one part,
- * so that a client which loses, changes or misplaces one is found out.
+ * Thought signatures: not secret, but texts that only this server makes and that are valid for one part, so that a
+ * client which loses, changes or misplaces one is detected.
  */
 
 import { createHash } from "node:crypto";
@@ -12,9 +12,9 @@ const UNCHECKED = ["skip_thought_signature_validator", "context_engineering_is_t
 export interface Signatures {
   /** Signs a part that is about to be sent. */
   sign(part: JsonObject): JsonObject;
-  /** Whether the part's signature was made here, for this part. */
+  /** True if the part's signature was made here, for this part. */
   isValid(part: JsonObject): boolean;
-  /** Whether this server signed such a call before. */
+  /** True if this server signed such a call before. */
   hasSigned(part: JsonObject): boolean;
 }
 
@@ -35,7 +35,7 @@ export function createSignatures(): Signatures {
   };
 }
 
-/** Models of the third generation and later want signatures back; earlier ones do without. */
+/** Models of the third generation and later require signatures back; earlier ones do not. */
 export function isSigningModel(model: string): boolean {
   return Number(/gemini-(\d+)/.exec(model)?.[1] ?? 0) >= 3;
 }

@@ -1,12 +1,18 @@
 /**
  * Model events as events of `streamGenerateContent`, and as the one object of `generateContent`.
  *
- * A call comes whole, or in pieces when they were asked for. The first call of an answer is signed; the
- * end of one without calls is signed on an empty part, as the newest models do it.
+ * A call comes whole, or in pieces when they were asked for. The first call of an answer is signed; the end of one
+ * without calls is signed on an empty part, as the newest models do.
  */
 
 import { toFailure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import {
+  asJsonObject,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  tryParseJson,
+} from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall } from "../../protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
@@ -18,21 +24,21 @@ export interface GeminiAnswer {
   readonly model: string;
   readonly responseId: string;
   readonly signatures: Signatures;
-  /** Whether calls are signed. */
+  /** True if calls are signed. */
   readonly isSigned: boolean;
-  /** Whether the end of an answer without calls is signed too. */
+  /** True if the end of an answer without calls is signed too. */
   readonly isTextSigned: boolean;
   readonly includeThoughts: boolean;
-  /** Whether calls come in pieces. */
+  /** True if calls come in pieces. */
   readonly isPartial: boolean;
   readonly includeIds: boolean;
-  /** Given with an answer that is to be continued. */
+  /** Sent with an answer that is to be continued. */
   readonly continuationToken: string;
 }
 
 type Batches = AsyncIterable<readonly ModelEvent[]>;
 
-/** Yields payloads. Breaks off after an `error` when the engine fails. */
+/** Yields payloads. Ends after an `error` when the engine fails. */
 export async function* encodeGeminiEvents(
   batches: Batches,
   answer: GeminiAnswer,
@@ -43,7 +49,7 @@ export async function* encodeGeminiEvents(
       for (const event of batch) yield* writer.write(event);
     }
   } catch (thrown) {
-    yield { error: internal(toFailure(thrown).message) } as unknown as JsonObject;
+    yield asJsonObject({ error: internal(toFailure(thrown).message) });
   }
 }
 
@@ -76,7 +82,7 @@ class AnswerWriter {
   #calls = 0;
   #refusal = "";
   #malformed: string | undefined;
-  /** Of a search that it made itself. */
+  /** The query of a search that the service made itself. */
   #query: string | undefined;
   readonly #sources: JsonObject[] = [];
 
@@ -95,7 +101,7 @@ class AnswerWriter {
         this.#refusal += event.delta;
         return;
       case "annotation":
-        this.#sources.push(event.annotation as unknown as JsonObject);
+        this.#sources.push(asJsonObject(event.annotation));
         return;
       case "item_end":
         if (event.item.type === "function_call") yield* this.#writeCall(event.item);
@@ -146,7 +152,7 @@ class AnswerWriter {
     });
   }
 
-  /** Told once, with the end, wherever the search was made. */
+  /** Sent once, with the end, wherever the search was made. */
   #grounding(query: string): JsonObject {
     return {
       webSearchQueries: [query],

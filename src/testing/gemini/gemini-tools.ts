@@ -1,4 +1,4 @@
-/** What the service refuses in tools and in the schemas of functions. */
+/** The tools and schemas of functions that the service refuses. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import {
@@ -85,7 +85,7 @@ export function* checkTools(body: JsonObject, model: string): GeminiCheck {
   yield* checkSchema(config["responseSchema"], "generation_config.response_schema", OPEN_API);
 }
 
-/** Functions beside tools that the service runs: refused by older models, and by newer ones unless told. */
+/** Functions with tools that the service runs: refused by older models, and by newer ones without the option. */
 function* checkMix({ tools, toolConfig }: JsonObject, model: string): GeminiCheck {
   const kinds = listOf(tools).flatMap((tool) => Object.keys(tool));
   const isMixed = kinds.includes("functionDeclarations") && new Set(kinds).size > 1;

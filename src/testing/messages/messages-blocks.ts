@@ -5,7 +5,7 @@ import { listOf, objectOf } from "./messages-json.ts";
 import { extraInput, type MessagesCheck, refuse, required } from "./messages-rejection.ts";
 import { signThinking } from "./thinking-seal.ts";
 
-/** The fields of each kind that a client may write; a kind that is not here is a server's own. */
+/** The fields of each kind that a client may write; any other kind is a server's own. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ["type", "text", "cache_control", "citations"],
   image: ["type", "source", "cache_control"],

@@ -1,4 +1,4 @@
-/** A checked body of the Messages API as a model request: what the engine inside is asked. */
+/** Converts a checked body of the Messages API to a model request, for the engine inside. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
@@ -74,7 +74,7 @@ function toItem(block: JsonObject): Item | undefined {
   return { type: "function_call_output", call_id: String(tool_use_id), output };
 }
 
-/** Thinking, and what the vendor's own tools left, say nothing to an engine. */
+/** The engine ignores thinking, and items of the vendor's own tools. */
 function toPart(block: JsonObject, textType: "input_text" | "output_text"): ContentPart[] {
   const source = objectOf(block["source"]);
   const data = `data:${source["media_type"]};base64,${source["data"]}`;

@@ -1,4 +1,4 @@
-/** How a body of the Messages API is walked: absent and wrong things are empty ones. */
+/** Reads a body of the Messages API: missing and wrong values are read as empty. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 
@@ -10,7 +10,7 @@ export function objectOf(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The blocks of a message, whose text may stand alone. */
+/** The blocks of a message, whose text may be a plain string. */
 export function blocksOf(message: JsonObject | undefined): readonly JsonObject[] {
   const content = message?.["content"];
   return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);

@@ -1,6 +1,6 @@
 /**
- * What the Messages API says to a request it does not take. The words follow those of the real API;
- * at Google Cloud, who may ask is decided by Google, in Google's shape.
+ * How the Messages API rejects a request. The words follow those of the real API; at Google Cloud,
+ * Google checks the credentials, and answers in its own form.
  */
 
 import { type Exchange, textExchange } from "../exchange.ts";

@@ -66,7 +66,9 @@ function* checkService({ stop_sequences: stops, service_tier: tier, metadata }: 
 }
 
 const THINKING = ["adaptive", "between_tools", "disabled", "enabled"];
-/** By the maker's names: those that have no budget, and those that cannot be told not to think. */
+/**
+ * By the maker's names: models without a budget, and models whose thinking cannot be switched off.
+ */
 const NO_BUDGET = /claude-(opus-4-[78]|(opus|sonnet|haiku|fable|mythos)-[5-9])/;
 const ALWAYS_THINKS = /claude-((opus|sonnet)-5-5|fable|mythos)/;
 const ADAPTIVE = /claude-((opus|sonnet)-4-[6-9]|(opus|sonnet|haiku|fable|mythos)-[5-9]|mythos)/;

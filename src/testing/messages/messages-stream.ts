@@ -1,6 +1,6 @@
 /**
- * Model events as events of the Messages API in the order of the real one, and as the one object of a
- * plain answer, which is made of the same events.
+ * Model events as events of the Messages API in the order of the real one, and as the one object of a plain answer,
+ * which is made from the same events.
  */
 
 import { toFailure } from "../../base/failure.ts";
@@ -26,7 +26,7 @@ export interface MessagesAnswer {
   readonly memory: ThoughtMemory;
 }
 
-/** Yields whole frames. Breaks off after an `error` frame when the engine fails. */
+/** Yields whole frames. Ends after an `error` frame when the engine fails. */
 export async function* encodeMessagesStream(
   batches: Batches,
   answer: MessagesAnswer,
@@ -92,7 +92,7 @@ interface OpenBlock {
 
 class EventEncoder {
   readonly #answer: MessagesAnswer;
-  /** By the item's place; refusals have no block. */
+  /** By the item's index; refusals have no block. */
   readonly #blocks = new Map<number, OpenBlock>();
   #count = 0;
   readonly #signatures: string[] = [];
@@ -218,11 +218,14 @@ class EventEncoder {
   }
 }
 
-/** What the pages say is sealed: it is for the vendor's own eyes. */
+/** The content of the pages is encrypted: only the vendor reads it. */
 function toSearchResult(tool_use_id: string, item: Item): JsonObject {
   const { results } = item as unknown as { results?: readonly JsonObject[] };
   const content = (results ?? []).map(({ url, title }, at) => ({
-    ...{ type: "web_search_result", url, title, page_age: null },
+    type: "web_search_result",
+    url,
+    title,
+    page_age: null,
     encrypted_content: `sealed-${at}`,
   }));
   return { type: "web_search_tool_result", tool_use_id, content } as JsonObject;
@@ -231,8 +234,11 @@ function toSearchResult(tool_use_id: string, item: Item): JsonObject {
 function toCitation({ annotation }: AnnotationAdded): JsonObject {
   const { url, title } = annotation as { url?: string; title?: string };
   const citation = {
-    ...{ type: "web_search_result_location", url: url ?? "", title: title ?? "" },
-    ...{ encrypted_index: "sealed-index", cited_text: "What the page says." },
+    type: "web_search_result_location",
+    url: url ?? "",
+    title: title ?? "",
+    encrypted_index: "sealed-index",
+    cited_text: "What the page says.",
   };
   return { type: "citations_delta", citation };
 }

@@ -1,6 +1,6 @@
 /**
- * What the Messages API refuses in a conversation: the order of its roles, calls without results and
- * results without calls, and thoughts that did not come back with the calls they led to.
+ * What the Messages API refuses in a conversation: the order of its roles, calls without results
+ * and results without calls, and thoughts that did not come back with the calls they led to.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -105,7 +105,7 @@ function* checkServerCalls(turns: readonly JsonObject[]): MessagesCheck {
   }
 }
 
-/** Of the turn whose calls are being answered. */
+/** Checks the turn whose calls are being answered. */
 function* checkThoughts(
   turns: readonly JsonObject[],
   { type }: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * Signatures of thinking, and the memory of which answer they were given in. A client that changes a
- * thought, loses it, or gives it to another call's turn is found out.
+ * Signatures of thinking, and which answer they were given in. A client that changes a thought,
+ * loses it, or gives it to another call's turn is detected.
  */
 
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** A checked Ollama request as a model request: what the engine inside the upstream is asked. */
+/** Converts a checked Ollama request to a model request, for the engine inside the upstream. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
@@ -6,7 +6,7 @@ import type { Tool } from "../../protocol/tools.ts";
 import {
   type ModelRequest,
   type OutputFormat,
-  type Reasoning,
+  type ReasoningOptions,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
 import { numberOf, textOf, toEffort, toOptions } from "../model-request.ts";
@@ -34,7 +34,7 @@ export function decodeOllamaRequest(body: JsonObject): ModelRequest {
   };
 }
 
-/** Calls without an id are told apart by their order, and a result without one answers the first open. */
+/** Calls without an id are identified by their order, and a result without one answers the first open call. */
 function createItemReader(): (message: JsonObject) => Item[] {
   const unanswered: string[] = [];
   let made = 0;
@@ -101,7 +101,7 @@ function toTool(tool: JsonObject): Tool {
   };
 }
 
-function toThinking(think: Json | undefined): Reasoning["effort"] {
+function toThinking(think: Json | undefined): ReasoningOptions["effort"] {
   if (think === false) return "none";
   return think === true ? "medium" : toEffort(think);
 }

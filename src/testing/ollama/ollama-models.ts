@@ -1,9 +1,11 @@
-/** The models of a scripted Ollama: what it has, what it could pull, and its answers about both. */
+/**
+ * The models of a scripted Ollama: those it has, those it could pull, and its answers about both.
+ */
 
 import type { JsonObject } from "../../base/json.ts";
 
 export interface OllamaUpstreamModel {
-  /** What the real server tests a request against: `completion`, `tools`, `thinking`, `vision`. */
+  /** The abilities that the real server checks a request against: `completion`, `tools`, `thinking`, `vision`. */
   readonly capabilities: readonly string[];
   readonly bytes?: number;
   readonly contextTokens?: number;
@@ -11,7 +13,7 @@ export interface OllamaUpstreamModel {
 
 export type OllamaModels = Readonly<Record<string, OllamaUpstreamModel>>;
 
-/** One that can do everything, and one that can only talk. */
+/** A model that can do everything, and one that can only talk. */
 export const OLLAMA_MODELS: OllamaModels = {
   "test-model": { capabilities: ["completion", "tools", "thinking", "vision"] },
   "plain-model": { capabilities: ["completion"] },
@@ -61,7 +63,7 @@ export function* encodePull(bytes: number): Generator<JsonObject> {
     const status = `pulling ${digest.slice(7, 19)}`;
     for (const share of [0, 0.5, 1]) {
       const completed = Math.floor(total * share);
-      // The real server leaves a zero out.
+      // The real server leaves out a zero.
       yield { status, digest, total, ...(completed > 0 ? { completed } : {}) };
     }
   }
@@ -83,7 +85,7 @@ const DETAILS = {
   quantization_level: "F32",
 };
 
-/** Always the same for the same name, and as long as a real one. */
+/** A digest that is the same for the same name, and as long as a real one. */
 function digestOf(name: string): string {
   return `sha256:${Buffer.from(name).toString("hex").padEnd(64, "0").slice(0, 64)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What Ollama refuses in a chat request, in its own words: a status and `{"error": "text"}`. Types are
- * checked as its JSON decoder does, which stops at the first field that does not fit.
+ * The refusals of Ollama for a chat request, in its own words: a status and `{"error": "text"}`. Types are checked as
+ * its JSON decoder does, which stops at the first field that does not fit.
  */
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
@@ -13,7 +13,7 @@ export interface OllamaRejection {
 
 type Check = Generator<OllamaRejection, void>;
 
-/** The body, or why it is none. */
+/** The body, or the rejection if it is not valid. */
 export function parseOllamaBody(text: string): JsonObject | OllamaRejection {
   if (text.trim() === "") return bad("missing request body");
   const value = tryParseJson(text);
@@ -50,7 +50,7 @@ export function* checkOllamaRequest(
   yield* checkFormat(body["format"]);
 }
 
-/** The Go type of each field, by which the real server words its refusal. */
+/** The Go type of each field, which the real server names in its refusal. */
 const FIELDS: readonly (readonly [name: string, kinds: readonly string[], type: string])[] = [
   ["model", ["string"], "string"],
   ["messages", ["array"], "[]api.Message"],

@@ -2,11 +2,11 @@
  * Model events as lines of an Ollama answer, and as the one object of a plain answer.
  *
  * The fault kit knows the frames of event streams. So a line is first a frame under a name the kit
- * knows, and `toLines`, behind the faults, takes the frame off.
+ * knows, and `toLines` removes the frame after the faults.
  */
 
 import { toFailure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { asJson, isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
@@ -24,7 +24,7 @@ type Batches = AsyncIterable<readonly ModelEvent[]>;
 const DELTA = "ollama.delta";
 const TERMINAL = "response.completed";
 
-/** Yields frames. Breaks off behind an `error` frame when the engine fails. */
+/** Yields frames. Ends after an `error` frame when the engine fails. */
 export async function* encodeOllamaFrames(
   batches: Batches,
   answer: OllamaAnswer,
@@ -60,13 +60,13 @@ export async function collectOllama(batches: Batches, answer: OllamaAnswer): Pro
   return { ...answer, message, done: true, ...last };
 }
 
-/** Frames as lines. What a fault put between them becomes a line as it is. */
+/** Converts frames to lines. A piece that a fault put between them becomes a line unchanged. */
 export async function* toLines(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece, void> {
   for await (const piece of pieces) yield typeof piece === "string" ? toLine(piece) : piece;
 }
 
 function toLine(frame: string): string {
-  // A fault may have left the end of the last line out.
+  // A fault may have left out the end of the last line.
   const end = frame.endsWith("\n") ? "\n" : "";
   const data = dataOf(frame) ?? frame.trimEnd();
   const value = tryParseJson(data);
@@ -85,7 +85,7 @@ function* encodeEvent(event: ModelEvent, answer: OllamaAnswer): Generator<string
   if (message) {
     const said = { role: "assistant", content: "", ...message };
     const likely = event.type === "text_delta" && event.logprobs;
-    const logprobs = likely ? { logprobs: likely as unknown as Json } : {};
+    const logprobs = likely ? { logprobs: asJson(likely) } : {};
     yield encodeSse(DELTA, { type: DELTA, ...answer, message: said, ...logprobs, done: false });
   }
   if (event.type !== "end") return;
@@ -94,7 +94,10 @@ function* encodeEvent(event: ModelEvent, answer: OllamaAnswer): Generator<string
   yield encodeSse(TERMINAL, { type: TERMINAL, ...answer, message: nothing, done: true, ...counts });
 }
 
-/** What an event adds to the message, or none. A refusal is text here, and a call comes whole. */
+/**
+ * The fields that an event adds to the message; undefined for nothing. A refusal is text here, and a call
+ * comes whole.
+ */
 function toMessage(event: ModelEvent): JsonObject | undefined {
   switch (event.type) {
     case "text_delta":
@@ -118,7 +121,7 @@ function toCalls(item: Item, index: number): JsonObject[] {
   return [{ id, function: { index, name, arguments: isJsonObject(made) ? made : {} } }];
 }
 
-/** Nanoseconds that mean nothing, and the counts that do. */
+/** Meaningless nanoseconds, and real counts. */
 function toCounts({ reason, usage }: ModelEnd): JsonObject {
   return {
     done_reason: reason === "length" ? "length" : "stop",

@@ -1,13 +1,13 @@
 /**
  * Model events in the legacy words: seven event types, `tool_call` items whose `id` is the call's.
  *
- * The description has no word for an answer that was cut or that failed; those two endings are said
- * as the real API says them, because a client must not take either for a whole answer.
+ * The description has no word for an answer that was interrupted or that failed; those two endings are
+ * written as in the real API, because a client must not take either for a whole answer.
  */
 
 import { toFailure } from "../../base/failure.ts";
 import type { MakeId } from "../../base/ids.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
@@ -54,7 +54,7 @@ function createLegacyEncoder({
 
   function end({ reason, usage }: ModelEnd): JsonObject {
     onEnd(id, output);
-    const counted = usage as unknown as JsonObject;
+    const counted = asJsonObject(usage);
     if (reason !== "length") {
       return { type: "response.completed", response: { id, status: "completed", usage: counted } };
     }

@@ -1,22 +1,22 @@
 /**
- * What the legacy personality asks of a request: the form it was described in, and results in its own
- * words. Fields it does not know pass; a client cannot know beforehand which server it talks to.
+ * The checks of the legacy personality for a request: the described form, and results in its own words. Unknown fields
+ * pass; a client cannot know beforehand which server it talks to.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import {
-  type Check,
   invalidType,
   invalidValue,
   missing,
   type Rejection,
+  type RequestCheck,
   reject,
 } from "../rejection.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 import { checkPrevious } from "./strict-request.ts";
 
-export function* checkLegacyRequest(body: JsonObject, memory: ResponseMemory): Check {
+export function* checkLegacyRequest(body: JsonObject, memory: ResponseMemory): RequestCheck {
   if (typeof body["model"] !== "string") yield missing("model");
   if (body["stream"] !== true) yield mustBe("stream", "true");
   if (body["store"] !== false) yield mustBe("store", "false");
@@ -37,14 +37,14 @@ function mustBe(param: string, value: string): Rejection {
   });
 }
 
-function* checkReasoning(reasoning: Json | undefined): Check {
+function* checkReasoning(reasoning: Json | undefined): RequestCheck {
   const forms = ['{"effort":"high","summary":"detailed"}', '{"effort":"none"}'];
   const { effort, summary, ...rest } = isJsonObject(reasoning) ? reasoning : {};
   const written = JSON.stringify({ effort, summary, ...rest });
   if (!forms.includes(written)) yield mustBe("reasoning", forms.join(" or "));
 }
 
-function* checkTools({ tools, tool_choice: choice }: JsonObject): Check {
+function* checkTools({ tools, tool_choice: choice }: JsonObject): RequestCheck {
   if (tools === undefined) {
     if (choice !== undefined)
       yield reject("'tool_choice' needs 'tools'.", { param: "tool_choice" });
@@ -60,7 +60,7 @@ function* checkTools({ tools, tool_choice: choice }: JsonObject): Check {
   }
 }
 
-/** The calls that the last answer made and nobody has answered. */
+/** The unanswered calls of the last answer. */
 function openCalls(history: readonly Item[]): string[] {
   const answered = new Set<string>();
   const called: string[] = [];
@@ -71,8 +71,8 @@ function openCalls(history: readonly Item[]): string[] {
   return called.filter((id) => !answered.has(id));
 }
 
-/** After calls the input is their results and nothing else: no history, one result a call. */
-function* checkResults(input: readonly Json[], calls: readonly string[]): Check {
+/** After calls the input is their results and nothing else: no history, one result for each call. */
+function* checkResults(input: readonly Json[], calls: readonly string[]): RequestCheck {
   const given = new Set<string>();
   for (const [index, item] of input.entries()) {
     const place = `input[${index}]`;
@@ -92,7 +92,7 @@ function* checkResults(input: readonly Json[], calls: readonly string[]): Check 
   }
 }
 
-function* checkUserItems(input: readonly Json[]): Check {
+function* checkUserItems(input: readonly Json[]): RequestCheck {
   for (const [index, item] of input.entries()) {
     const place = `input[${index}]`;
     const { type = "message", role, content } = isJsonObject(item) ? item : {};
@@ -103,7 +103,7 @@ function* checkUserItems(input: readonly Json[]): Check {
   }
 }
 
-function* checkParts(content: readonly Json[], place: string): Check {
+function* checkParts(content: readonly Json[], place: string): RequestCheck {
   const known = ["input_text", "input_image", "input_file"];
   for (const [index, part] of content.entries()) {
     const type = isJsonObject(part) ? part["type"] : part;

@@ -1,36 +1,36 @@
 /**
  * The events of one output item's parts: a part is opened by its first delta and closed with its
- * whole text when the item ends. A part that had no delta is opened and closed then.
+ * whole text when the item ends. A part without deltas is opened and closed at the end.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import { asJson, asJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
   AnnotationAdded,
   ArgumentsDelta,
   ReasoningDelta,
-  RefusalDelta,
+  RefusalTextDelta,
   TextDelta,
 } from "../../protocol/model-events.ts";
 import { toOutputPart } from "./response-object.ts";
 
 /** An event of the stream without its number. */
-export type Unnumbered = JsonObject & { readonly type: string };
+export type UnnumberedEvent = JsonObject & { readonly type: string };
 
-type PartEvent = TextDelta | RefusalDelta | ReasoningDelta | ArgumentsDelta | AnnotationAdded;
+type PartEvent = TextDelta | RefusalTextDelta | ReasoningDelta | ArgumentsDelta | AnnotationAdded;
 
-export interface PartWriter {
-  write(event: PartEvent): Iterable<Unnumbered>;
+export interface UpstreamPartWriter {
+  write(event: PartEvent): Iterable<UnnumberedEvent>;
   /** Called once, with the whole item. */
-  close(item: Item): Iterable<Unnumbered>;
+  close(item: Item): Iterable<UnnumberedEvent>;
 }
 
-export function createPartWriter(itemId: string, outputIndex: number): PartWriter {
+export function createPartWriter(itemId: string, outputIndex: number): UpstreamPartWriter {
   const opened = new Set<string>();
   let annotations = 0;
   const place = { item_id: itemId, output_index: outputIndex };
 
-  function* openSummary(part: number): Generator<Unnumbered, void> {
+  function* openSummary(part: number): Generator<UnnumberedEvent, void> {
     if (opened.has(`summary ${part}`)) return;
     opened.add(`summary ${part}`);
     const empty = { type: "summary_text", text: "" };
@@ -42,13 +42,13 @@ export function createPartWriter(itemId: string, outputIndex: number): PartWrite
     };
   }
 
-  function* openContent(index: number, part: JsonObject): Generator<Unnumbered, void> {
+  function* openContent(index: number, part: JsonObject): Generator<UnnumberedEvent, void> {
     if (opened.has(`content ${index}`)) return;
     opened.add(`content ${index}`);
     yield { type: "response.content_part.added", ...place, content_index: index, part };
   }
 
-  function* write(event: PartEvent): Generator<Unnumbered, void> {
+  function* write(event: PartEvent): Generator<UnnumberedEvent, void> {
     if (event.type === "arguments_delta") {
       return yield { type: "response.function_call_arguments.delta", ...place, delta: event.delta };
     }
@@ -66,7 +66,7 @@ export function createPartWriter(itemId: string, outputIndex: number): PartWrite
     yield { type: DELTA_TYPES[event.type], ...at, delta: event.delta, ...likely };
   }
 
-  function* closeSummary(text: string, part: number): Generator<Unnumbered, void> {
+  function* closeSummary(text: string, part: number): Generator<UnnumberedEvent, void> {
     yield* openSummary(part);
     const at = { ...place, summary_index: part };
     yield { type: "response.reasoning_summary_text.done", ...at, text };
@@ -74,15 +74,15 @@ export function createPartWriter(itemId: string, outputIndex: number): PartWrite
     yield { type: "response.reasoning_summary_part.done", ...at, part: whole };
   }
 
-  function* closeContent(part: JsonObject, index: number): Generator<Unnumbered, void> {
+  function* closeContent(part: JsonObject, index: number): Generator<UnnumberedEvent, void> {
     const { empty, done } = doneOf(part);
     yield* openContent(index, empty);
     const at = { ...place, content_index: index };
-    yield { ...done, ...at } as Unnumbered;
+    yield { ...done, ...at } as UnnumberedEvent;
     yield { type: "response.content_part.done", ...at, part: toOutputPart(part) };
   }
 
-  function* close(item: Item): Generator<Unnumbered, void> {
+  function* close(item: Item): Generator<UnnumberedEvent, void> {
     if (item.type === "function_call") {
       const { name, arguments: args } = item;
       yield { type: "response.function_call_arguments.done", ...place, name, arguments: args };
@@ -102,7 +102,7 @@ const EMPTY_TEXT = { type: "output_text", text: "", annotations: [], logprobs: [
 const EMPTY_REFUSAL = { type: "refusal", refusal: "" };
 const EMPTY_REASONING = { type: "reasoning_text", text: "" };
 
-/** What a part is when its first event comes. */
+/** The content of a part when its first event comes. */
 const EMPTY_PARTS = {
   text_delta: EMPTY_TEXT,
   annotation: EMPTY_TEXT,
@@ -117,15 +117,15 @@ const DELTA_TYPES = {
 } as const;
 
 function toJson(logprobs: TextDelta["logprobs"]): Json {
-  return (logprobs ?? []) as unknown as Json;
+  return asJson(logprobs ?? []);
 }
 
-function toAnnotationEvent({ annotation }: AnnotationAdded, index: number): Unnumbered {
+function toAnnotationEvent({ annotation }: AnnotationAdded, index: number): UnnumberedEvent {
   const type = "response.output_text.annotation.added";
-  return { type, annotation_index: index, annotation: annotation as unknown as JsonObject };
+  return { type, annotation_index: index, annotation: asJsonObject(annotation) };
 }
 
-function doneOf(part: JsonObject): { empty: JsonObject; done: Unnumbered } {
+function doneOf(part: JsonObject): { empty: JsonObject; done: UnnumberedEvent } {
   if (part["type"] === "refusal") {
     const done = { type: "response.refusal.done", refusal: part["refusal"] };
     return { empty: EMPTY_REFUSAL, done };

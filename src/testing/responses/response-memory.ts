@@ -1,15 +1,15 @@
-/** What a Responses server remembers between requests: answers under their ids, items under theirs. */
+/** The memory of a Responses server between requests: answers under their ids, items under theirs. */
 
 import type { Item } from "../../protocol/items.ts";
 import { ONE_ACCOUNT } from "./reasoning-seal.ts";
 
 export interface ResponseMemory {
-  /** Whose it is: what is sealed for one account is nothing for another one. */
+  /** The account of the server: what is sealed for one account is invalid for another. */
   readonly account: string;
-  /** The whole conversation up to and with an answer. */
+  /** The whole conversation up to and including an answer. */
   find(responseId: string): readonly Item[] | undefined;
   findItem(itemId: string): Item | undefined;
-  /** The id of the thinking that led to an item and has to stand before it. */
+  /** The id of the reasoning that led to an item and has to come before it. */
   reasoningBefore(itemId: string): string | undefined;
   keep(responseId: string, input: readonly Item[], output: readonly Item[]): void;
 }

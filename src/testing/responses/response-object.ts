@@ -1,12 +1,12 @@
 /** The response object of the real API, and the items in its output, complete as it sends them. */
 
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { asJsonObject, isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { EndReason } from "../../protocol/model-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import { sealReasoning } from "./reasoning-seal.ts";
 
-/** What is known of a response before its answer. */
+/** The fields of a response that are known before its answer. */
 export interface ResponseHead {
   readonly id: string;
   /** Seconds since 1970. */
@@ -15,7 +15,7 @@ export interface ResponseHead {
   readonly body: JsonObject;
 }
 
-/** How far the answer is. */
+/** How complete the answer is. */
 export interface ResponseState {
   readonly status: "in_progress" | "completed" | "incomplete" | "failed";
   readonly output: readonly JsonObject[];
@@ -84,7 +84,7 @@ export function toOutputItem(
     const parts = status ? [] : content.map((part) => toOutputPart(part as JsonObject));
     return { id, type: "message", status: itemStatus, content: parts, role: "assistant" };
   }
-  return { ...(item as unknown as JsonObject), id, status: itemStatus };
+  return { ...asJsonObject(item), id, status: itemStatus };
 }
 
 export function toOutputPart(part: JsonObject): JsonObject {
@@ -92,7 +92,7 @@ export function toOutputPart(part: JsonObject): JsonObject {
   return { ...part, annotations: part["annotations"] ?? [], logprobs: part["logprobs"] ?? [] };
 }
 
-/** What a response says of a setting that the request left out. */
+/** The values in a response for settings that the request left out. */
 const DEFAULTS: JsonObject = {
   object: "response",
   background: false,
@@ -114,7 +114,7 @@ const DEFAULTS: JsonObject = {
   truncation: "disabled",
 };
 
-/** Settings that go back as they came, under the names the defaults have, and the composed ones. */
+/** Settings that are returned unchanged, under the names of the defaults, and the composed ones. */
 function toSettings(body: JsonObject): JsonObject {
   const given = Object.keys(DEFAULTS).filter(
     (name) => body[name] !== undefined && body[name] !== null,

@@ -1,4 +1,4 @@
-/** A checked Responses request, of either personality, as a model request. */
+/** Converts a checked Responses request, of either personality, to a model request. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
@@ -14,7 +14,7 @@ import {
 } from "../model-request.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
-/** The engine is given the whole conversation, whichever way the client continued it. */
+/** The engine gets the whole conversation, whichever way the client continued it. */
 export function decodeResponsesRequest(body: JsonObject, memory: ResponseMemory): ModelRequest {
   const reasoning = isJsonObject(body["reasoning"]) ? body["reasoning"] : {};
   const text = isJsonObject(body["text"]) ? body["text"] : {};
@@ -36,7 +36,7 @@ export function decodeResponsesRequest(body: JsonObject, memory: ResponseMemory)
   };
 }
 
-/** The number alone brings nothing. */
+/** The number alone has no effect. */
 function isLikelyAsked({ include }: JsonObject): boolean {
   return Array.isArray(include) && include.includes("message.output_text.logprobs");
 }
@@ -60,7 +60,7 @@ function fromLegacy(item: JsonObject): JsonObject {
   return { type: "function_call_output", call_id, output };
 }
 
-/** The legacy personality also takes the nested form of chat completions. */
+/** The legacy personality also accepts the nested form of chat completions. */
 function toTool(tool: JsonObject): Tool {
   const definition = isJsonObject(tool["function"])
     ? { ...tool["function"], type: "function" }

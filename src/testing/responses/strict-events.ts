@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "../../base/json.ts";
 import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ItemEnd, ItemStart, ModelEvent } from "../../protocol/model-events.ts";
-import { createPartWriter, type PartWriter, type Unnumbered } from "./part-writer.ts";
+import { createPartWriter, type UnnumberedEvent, type UpstreamPartWriter } from "./part-writer.ts";
 import { idOf } from "./response-memory.ts";
 import {
   endState,
@@ -22,7 +22,7 @@ import {
 export interface StrictOptions {
   readonly head: Omit<ResponseHead, "id">;
   readonly makeId: MakeId;
-  /** The account that reasoning is encrypted for; undefined where items carry no encrypted content. */
+  /** The account that reasoning is encrypted for; undefined if items carry no encrypted content. */
   readonly sealed: string | undefined;
   /** Called once, before the terminal event of an answer that did not fail. */
   readonly onEnd: (responseId: string, output: readonly JsonObject[]) => void;
@@ -41,7 +41,7 @@ export async function* encodeStrictStream(
   }
 }
 
-/** The response a plain request is answered with: that of the stream's terminal event. */
+/** The response to a plain request: that of the stream's terminal event. */
 export async function collectStrict(batches: Batches, options: StrictOptions): Promise<JsonObject> {
   let response: JsonObject = {};
   for await (const event of strictEvents(batches, options)) {
@@ -53,7 +53,7 @@ export async function collectStrict(batches: Batches, options: StrictOptions): P
 async function* strictEvents(
   batches: Batches,
   options: StrictOptions,
-): AsyncGenerator<Unnumbered, void> {
+): AsyncGenerator<UnnumberedEvent, void> {
   const writer = createStrictWriter(options);
   try {
     for await (const batch of batches) {
@@ -66,13 +66,13 @@ async function* strictEvents(
 
 interface OpenItem {
   readonly id: string;
-  readonly parts: PartWriter;
+  readonly parts: UpstreamPartWriter;
 }
 
 interface StrictWriter {
-  write(event: ModelEvent): Iterable<Unnumbered>;
-  /** The two events that end a response which broke. */
-  fail(message: string): Iterable<Unnumbered>;
+  write(event: ModelEvent): Iterable<UnnumberedEvent>;
+  /** The two events that end a failed response. */
+  fail(message: string): Iterable<UnnumberedEvent>;
 }
 
 function createStrictWriter({ head, makeId, sealed, onEnd }: StrictOptions): StrictWriter {
@@ -80,21 +80,21 @@ function createStrictWriter({ head, makeId, sealed, onEnd }: StrictOptions): Str
   const open = new Map<number, OpenItem>();
   const output: JsonObject[] = [];
 
-  function* start(id: string): Generator<Unnumbered, void> {
+  function* start(id: string): Generator<UnnumberedEvent, void> {
     whole = { ...head, id };
     const response = toResponse(whole, IN_PROGRESS);
     yield { type: "response.created", response };
     yield { type: "response.in_progress", response };
   }
 
-  function openItem({ index, item }: ItemStart): Unnumbered {
+  function openItem({ index, item }: ItemStart): UnnumberedEvent {
     const id = idOf(item) ?? makeId(prefixOf(item));
     open.set(index, { id, parts: createPartWriter(id, index) });
     const added = toOutputItem(item, { id, sealed, status: "in_progress" });
     return { type: "response.output_item.added", output_index: index, item: added };
   }
 
-  function* closeItem({ index, item }: ItemEnd): Generator<Unnumbered, void> {
+  function* closeItem({ index, item }: ItemEnd): Generator<UnnumberedEvent, void> {
     const opened = open.get(index);
     if (!opened) return;
     const done = toOutputItem(item, { id: opened.id, sealed });
@@ -103,7 +103,7 @@ function createStrictWriter({ head, makeId, sealed, onEnd }: StrictOptions): Str
     yield { type: "response.output_item.done", output_index: index, item: done };
   }
 
-  function* write(event: ModelEvent): Generator<Unnumbered, void> {
+  function* write(event: ModelEvent): Generator<UnnumberedEvent, void> {
     switch (event.type) {
       case "start":
         return yield* start(event.response_id === "" ? makeId("resp") : event.response_id);
@@ -112,7 +112,7 @@ function createStrictWriter({ head, makeId, sealed, onEnd }: StrictOptions): Str
       case "item_end":
         return yield* closeItem(event);
       case "opaque":
-        return yield event.event as Unnumbered;
+        return yield event.event as UnnumberedEvent;
       case "end": {
         const state = endState(event.reason, output, event.usage);
         onEnd(whole.id, output);
@@ -123,7 +123,7 @@ function createStrictWriter({ head, makeId, sealed, onEnd }: StrictOptions): Str
     }
   }
 
-  function* fail(message: string): Generator<Unnumbered, void> {
+  function* fail(message: string): Generator<UnnumberedEvent, void> {
     const code = "server_error";
     const error: Json = { type: code, code, message, param: null };
     yield { type: "error", error };

@@ -1,16 +1,16 @@
 /**
- * What the real Responses API refuses in `input`: items of unknown kinds, calls and outputs that do
- * not pair up (the stored conversation counted in), and thinking that is incomplete or not its own.
+ * The items of `input` that the real Responses API refuses: items of unknown kinds, calls and outputs that do
+ * not match (including the stored conversation), and reasoning that is incomplete or not its own.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { ITEM_TYPES } from "../../protocol/items.ts";
 import {
-  type Check,
   invalidType,
   invalidValue,
   missing,
   type Rejection,
+  type RequestCheck,
   reject,
 } from "../rejection.ts";
 import { checkFields } from "../request-checks.ts";
@@ -24,11 +24,11 @@ const OUTPUT_PARTS = ["output_text", "refusal"];
 interface ItemRule {
   readonly fields: readonly string[];
   readonly required: readonly string[];
-  /** How the item's own id begins. */
+  /** The prefix of the item's own id. */
   readonly prefix: string;
 }
 
-/** The kinds a client writes itself; the others are only checked for their type. */
+/** The kinds that a client writes itself; for the others only the type is checked. */
 const ITEM_RULES: Readonly<Record<string, ItemRule>> = {
   message: {
     fields: ["type", "role", "content", "id", "status", "phase"],
@@ -52,7 +52,7 @@ const ITEM_RULES: Readonly<Record<string, ItemRule>> = {
   },
 };
 
-export function* checkInput(body: JsonObject, memory: ResponseMemory): Check {
+export function* checkInput(body: JsonObject, memory: ResponseMemory): RequestCheck {
   const { input, previous_response_id: previous } = body as {
     input?: Json;
     previous_response_id?: Json;
@@ -77,7 +77,7 @@ function historyOf(previous: Json | undefined, memory: ResponseMemory): readonly
   return typeof previous === "string" ? (memory.find(previous) ?? []) : [];
 }
 
-function* checkItem(item: JsonObject, place: string): Check {
+function* checkItem(item: JsonObject, place: string): RequestCheck {
   const type = typeOf(item);
   if (typeof type !== "string") return yield missing(`${place}.type`);
   if (!ITEM_TYPES.includes(type)) return yield invalidValue(`${place}.type`, type, ITEM_TYPES);
@@ -98,7 +98,7 @@ function* checkItem(item: JsonObject, place: string): Check {
   }
 }
 
-function* checkMessage({ role, content }: JsonObject, place: string): Check {
+function* checkMessage({ role, content }: JsonObject, place: string): RequestCheck {
   if (!ROLES.includes(String(role))) return yield invalidValue(`${place}.role`, role, ROLES);
   if (typeof content === "string") return;
   if (!Array.isArray(content))
@@ -112,7 +112,7 @@ function* checkMessage({ role, content }: JsonObject, place: string): Check {
 }
 
 /** Every output needs its call before it, every call its output after it. */
-function* checkPairs(items: readonly JsonObject[], history: readonly object[]): Check {
+function* checkPairs(items: readonly JsonObject[], history: readonly object[]): RequestCheck {
   const called = new Set<string>();
   const answered = new Set<string>();
   for (const item of [...history, ...items] as readonly JsonObject[]) {
@@ -133,7 +133,7 @@ function* checkPairs(items: readonly JsonObject[], history: readonly object[]): 
   }
 }
 
-function* checkThinking(items: readonly JsonObject[], memory: ResponseMemory): Check {
+function* checkThinking(items: readonly JsonObject[], memory: ResponseMemory): RequestCheck {
   for (const [index, item] of items.entries()) {
     const type = typeOf(item);
     const id = typeof item["id"] === "string" ? item["id"] : undefined;
@@ -150,7 +150,11 @@ function* checkThinking(items: readonly JsonObject[], memory: ResponseMemory): C
   }
 }
 
-function* checkReasoning(item: JsonObject, id: string | undefined, memory: ResponseMemory): Check {
+function* checkReasoning(
+  item: JsonObject,
+  id: string | undefined,
+  memory: ResponseMemory,
+): RequestCheck {
   const sealed = item["encrypted_content"];
   if (typeof sealed !== "string") {
     if (!memory.findItem(String(id))) yield itemNotFound(id);
@@ -161,8 +165,8 @@ function* checkReasoning(item: JsonObject, id: string | undefined, memory: Respo
   }
 }
 
-/** Thinking leads to something the model said or did; alone it is refused. */
-function* checkFollowing(next: JsonObject | undefined, id: string | undefined): Check {
+/** Reasoning must lead to something the model said or did; alone it is refused. */
+function* checkFollowing(next: JsonObject | undefined, id: string | undefined): RequestCheck {
   const type = next ? String(typeOf(next)) : "";
   const isOutput =
     next?.["role"] === "assistant" || /(_call|^reasoning|^item_reference|^program)$/.test(type);
@@ -177,7 +181,7 @@ function itemNotFound(id: string | undefined): Rejection {
   return reject(`Item with id '${id}' not found. ${hint}`, { param: "input", status: 404 });
 }
 
-/** Messages and references may leave their type out. */
+/** Messages and references may leave out their type. */
 function typeOf(item: JsonObject): Json | undefined {
   if (item["type"] !== undefined && item["type"] !== null) return item["type"];
   if (item["role"] !== undefined) return "message";

@@ -1,13 +1,13 @@
-/** What the real Responses API refuses in a request's parameters, in its words. */
+/** The parameters that the real Responses API refuses in a request, in its words. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { TOOL_TYPES } from "../../protocol/tools.ts";
 import {
-  type Check,
   invalidType,
   invalidValue,
   listed,
   missing,
+  type RequestCheck,
   reject,
   unsupportedParameter,
 } from "../rejection.ts";
@@ -69,14 +69,14 @@ const INCLUDES = [
   "message.output_text.logprobs",
 ];
 
-/** What xAI runs itself, under names of its own. */
+/** The tools that xAI runs itself, under names of its own. */
 const XAI_TOOLS = [
   ...["function", "web_search", "x_search", "code_interpreter", "code_execution"],
   ...["collections_search", "file_search", "mcp", "attachment_search"],
 ];
 
-/** Of xAI: the same API, with its own tools and without instructions. */
-export function* checkXaiRequest(body: JsonObject, memory: ResponseMemory): Check {
+/** The request check of xAI: the same API, with its own tools and without instructions. */
+export function* checkXaiRequest(body: JsonObject, memory: ResponseMemory): RequestCheck {
   const { instructions, tools, ...rest } = body as { instructions?: Json; tools?: Json };
   if (instructions !== undefined && instructions !== null) {
     yield reject("Argument not supported: instructions", { param: "instructions" });
@@ -93,7 +93,7 @@ export function* checkXaiRequest(body: JsonObject, memory: ResponseMemory): Chec
   yield* checkStrictRequest(rest as JsonObject, memory);
 }
 
-export function* checkStrictRequest(body: JsonObject, memory: ResponseMemory): Check {
+export function* checkStrictRequest(body: JsonObject, memory: ResponseMemory): RequestCheck {
   if (typeof body["model"] !== "string" || body["model"] === "") yield missing("model");
   yield* checkFields(body, PARAMETERS);
   yield* checkNumber(body, "temperature", { min: 0, max: 2, kind: "decimal" });
@@ -114,8 +114,8 @@ export function* checkStrictRequest(body: JsonObject, memory: ResponseMemory): C
   yield* checkInput(body, memory);
 }
 
-/** An id that names nothing the server keeps, on any personality. */
-export function* checkPrevious(body: JsonObject, memory: ResponseMemory): Check {
+/** An id of a response that the server does not have, with any personality. */
+export function* checkPrevious(body: JsonObject, memory: ResponseMemory): RequestCheck {
   const id = body["previous_response_id"];
   if (id === undefined || id === null) return;
   if (typeof id !== "string") return yield invalidType("previous_response_id", "a string", id);
@@ -126,7 +126,7 @@ export function* checkPrevious(body: JsonObject, memory: ResponseMemory): Check 
   });
 }
 
-function* checkReasoning(body: JsonObject): Check {
+function* checkReasoning(body: JsonObject): RequestCheck {
   const model = String(body["model"]);
   const isSet = (param: string): boolean => body[param] !== undefined && body[param] !== null;
   if (isReasoningModel(model)) {
@@ -151,7 +151,7 @@ function effortsOf(model: string): readonly string[] {
   return ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 }
 
-function* checkTools(tools: Json | undefined): Check {
+function* checkTools(tools: Json | undefined): RequestCheck {
   if (tools === undefined || tools === null) return;
   if (!Array.isArray(tools)) return yield invalidType("tools", "an array of objects", tools);
   for (const [index, tool] of tools.entries()) {
@@ -164,7 +164,7 @@ function* checkTools(tools: Json | undefined): Check {
   }
 }
 
-function* checkFunctionTool(tool: JsonObject, place: string): Check {
+function* checkFunctionTool(tool: JsonObject, place: string): RequestCheck {
   yield* checkName(`${place}.name`, tool["name"]);
   const known = [
     "type",
@@ -186,7 +186,7 @@ function* checkFunctionTool(tool: JsonObject, place: string): Check {
   });
 }
 
-function* checkToolChoice({ tool_choice: choice, tools }: JsonObject): Check {
+function* checkToolChoice({ tool_choice: choice, tools }: JsonObject): RequestCheck {
   const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
   if (choice === "required" && offered.length === 0) {
     yield reject("Tool choice 'required' must be specified with 'tools' parameter.", {
@@ -204,7 +204,7 @@ function* checkToolChoice({ tool_choice: choice, tools }: JsonObject): Check {
   yield reject("Tool choice 'function' not found in 'tools' parameter.", { param: "tool_choice" });
 }
 
-function* checkAllowed({ mode, tools }: JsonObject, offered: readonly JsonObject[]): Check {
+function* checkAllowed({ mode, tools }: JsonObject, offered: readonly JsonObject[]): RequestCheck {
   if (mode !== "auto" && mode !== "required") {
     yield invalidValue("tool_choice.mode", mode, ["auto", "required"]);
   }
@@ -218,7 +218,7 @@ function* checkAllowed({ mode, tools }: JsonObject, offered: readonly JsonObject
   }
 }
 
-function* checkInclude({ include, model }: JsonObject): Check {
+function* checkInclude({ include, model }: JsonObject): RequestCheck {
   if (include === undefined || include === null) return;
   if (!Array.isArray(include)) return yield invalidType("include", "an array of strings", include);
   for (const [index, entry] of include.entries()) {
@@ -231,7 +231,7 @@ function* checkInclude({ include, model }: JsonObject): Check {
 
 const VERBOSITIES = ["low", "medium", "high"];
 
-function* checkFormat(body: JsonObject): Check {
+function* checkFormat(body: JsonObject): RequestCheck {
   const text = body["text"];
   const { format, verbosity } = isJsonObject(text) ? text : {};
   if (verbosity !== undefined && !VERBOSITIES.includes(String(verbosity))) {

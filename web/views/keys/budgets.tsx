@@ -1,4 +1,4 @@
-/** Limits of keys, with how much of each is used. */
+/** Limits of keys, with the used part of each. */
 
 import { toBytes, toCount, toMoney } from "../../core/format.ts";
 import type { ListedKeyView } from "../../core/views.ts";
@@ -8,7 +8,7 @@ import { Meter } from "../../parts/meter.tsx";
 interface LimitRow {
   readonly label: string;
   format(value: number): string;
-  /** What is used of it; undefined where the list does not tell. */
+  /** The used amount; undefined if the list does not have it. */
   used?(key: ListedKeyView): number;
 }
 

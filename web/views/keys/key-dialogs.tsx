@@ -73,7 +73,7 @@ export function NewKeyDialog({ onMade, onClose }: NewKeyProps) {
   );
 }
 
-/** It is in this answer of the server and nowhere else. */
+/** Only this answer of the server has the secret. */
 export function SecretDialog({
   made,
   onClose,

@@ -6,12 +6,12 @@ import { LIMITS } from "./budgets.tsx";
 
 export interface KeyForm {
   readonly scopes: readonly string[];
-  /** With commas; empty for all. */
+  /** Separated by commas; empty for all. */
   readonly models: string;
   readonly tools: string;
   /** As typed; empty for none. */
   readonly limits: Readonly<Record<string, string>>;
-  /** In days from now; empty for as it is. */
+  /** In days from now; empty for no change. */
   readonly days: string;
 }
 
@@ -30,11 +30,12 @@ export function toForm(key: ListedKeyView | undefined): KeyForm {
   };
 }
 
-/** What the form says, as the API takes it. Throws for a limit that is not a number. */
+/** The form's values in the API's form. Throws for a limit that is not a number. */
 export function toChange({ scopes, models, tools, limits, days }: KeyForm): KeyChangeBody {
   return {
     scopes,
-    ...{ models: toList(models), tools: toList(tools) },
+    models: toList(models),
+    tools: toList(tools),
     limits: Object.fromEntries(
       Object.keys(LIMITS).map((name) => [name, toAmount(name, limits[name] ?? "")]),
     ),

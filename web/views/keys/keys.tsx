@@ -5,7 +5,7 @@ import { address, toHref } from "../../core/address.ts";
 import { get } from "../../core/api.ts";
 import { toAgo, toCount, toMoney } from "../../core/format.ts";
 import { useResource } from "../../core/resource.ts";
-import type { ListedKeyView, NewKeyView, Page } from "../../core/views.ts";
+import type { ListedKeyView, NewKeyView, RecordPage } from "../../core/views.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty, Loaded, ViewHead } from "../../parts/loaded.tsx";
 import { Budgets } from "./budgets.tsx";
@@ -18,7 +18,9 @@ const TABS = [
 ] as const;
 
 export function KeysView() {
-  const keys = useResource("keys", (stop) => get<Page<ListedKeyView>>("admin/keys", {}, stop));
+  const keys = useResource("keys", (stop) =>
+    get<RecordPage<ListedKeyView>>("admin/keys", {}, stop),
+  );
   const making = useSignal(false);
   const opened = useSignal<string | undefined>(undefined);
   const secret = useSignal<NewKeyView | undefined>(undefined);
@@ -33,7 +35,7 @@ export function KeysView() {
   };
   return (
     <div class="view">
-      <ViewHead title="Keys" about="What clients of this server may do, and spend.">
+      <ViewHead title="Keys" about="What clients of this server may do and spend.">
         <button
           type="button"
           class="main"

@@ -1,4 +1,7 @@
-/** A prompt to any model with tools, files, a schema and agents. It is a stored response, so it is a run like any other. */
+/**
+ * A prompt to any model with tools, files, a schema and agents. It is a stored response, so it is a run like any
+ * other.
+ */
 
 import { useEffect, useRef } from "preact/hooks";
 import { address, toHref } from "../../core/address.ts";
@@ -35,7 +38,7 @@ export function PlaygroundView() {
         <CopyAs request={() => ({ method: "POST", path: "responses", body: toCopied() })} />
         <button
           type="button"
-          disabled={isBusy || (turns.value.length === 0 && !goesOn())}
+          disabled={isBusy || (turns.value.length === 0 && !hasPast())}
           onClick={beginAgain}
         >
           <Icon name="plus" /> New conversation
@@ -49,7 +52,7 @@ export function PlaygroundView() {
             {turns.value.map((turn, at) => (
               <TurnView key={at} turn={turn} />
             ))}
-            {turns.value.length === 0 && !goesOn() && (
+            {turns.value.length === 0 && !hasPast() && (
               <Empty title="Ask something." icon="play">
                 Choose a model and tools on the side. A file can be attached to the prompt.
               </Empty>
@@ -63,7 +66,7 @@ export function PlaygroundView() {
   );
 }
 
-/** A link may name what is gone on with, and the model. It never says which server is asked. */
+/** A link may name the response to continue, and the model. It never names the server. */
 function useAddress(): void {
   const { query } = address.value;
   const conversation = query.get("conversation") ?? "";
@@ -71,7 +74,7 @@ function useAddress(): void {
   const model = query.get("model") ?? "";
   useEffect(() => {
     if (conversation === "" && previous === "") return;
-    const { peek } = { peek: wish.peek() };
+    const peek = wish.peek();
     if (peek.conversation === conversation && peek.previous === previous) return;
     turns.value = [];
     change({ conversation, previous, given: [] });
@@ -81,15 +84,15 @@ function useAddress(): void {
   }, [model]);
 }
 
-function goesOn(): boolean {
+function hasPast(): boolean {
   const { given, conversation, previous } = wish.value;
   return given.length > 0 || conversation !== "" || previous !== "";
 }
 
-/** What the first prompt goes on with. */
+/** Shows the conversation or response that the first prompt continues. */
 function Past() {
   const { given, conversation, previous } = wish.value;
-  if (!goesOn()) return null;
+  if (!hasPast()) return null;
   return (
     <p class="notice live">
       <Icon name="branch" />
@@ -104,14 +107,14 @@ function Past() {
             <a href={toHref(`runs/${previous.replace(/^resp_/, "run_")}`)}>{previous}</a>
           </>
         ) : (
-          `Asks a recorded model call again, with ${plural(given.length, "item")} before the prompt`
+          `Sends a recorded model call again, with ${plural(given.length, "item")} before the prompt`
         )}
       </span>
     </p>
   );
 }
 
-/** What would be sent now; where the schema is not JSON, without it. */
+/** The request that would be sent now; without the schema if that is not JSON. */
 function toCopied(): object {
   const asked = wish.peek();
   const follows = turns.peek().findLast(({ id }) => id !== "")?.id;

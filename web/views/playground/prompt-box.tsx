@@ -1,11 +1,11 @@
-/** The box that a prompt is written in, with the files that go along. */
+/** The box for a prompt, with the attached files. */
 
 import { useSignal } from "@preact/signals";
 import { toBytes } from "../../core/format.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { type Attached, change, problemOf, wish } from "./wish.ts";
 
-/** Files are sent inside the request; larger ones belong into a vector store. */
+/** Files are sent inside the request; larger ones belong in a vector store. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 interface PromptProps {
@@ -21,7 +21,7 @@ export function PromptBox({ isBusy, ask, stop }: PromptProps) {
     said.value = "";
     for (const file of list ?? []) {
       if (file.size > MAX_FILE_BYTES) {
-        said.value = `${file.name} has ${toBytes(file.size)}; ${toBytes(MAX_FILE_BYTES)} at most. Larger files belong into a vector store.`;
+        said.value = `${file.name} has ${toBytes(file.size)}; ${toBytes(MAX_FILE_BYTES)} at most. Larger files belong in a vector store.`;
         continue;
       }
       const url = await readAsUrl(file);

@@ -32,7 +32,7 @@ export function PlaygroundSettings() {
           >
             {EFFORTS.map((word) => (
               <option key={word} value={word}>
-                {word || "as the model has it"}
+                {word || "the model's default"}
               </option>
             ))}
           </select>
@@ -99,7 +99,7 @@ interface ChoicesProps {
   readonly legend: string;
   readonly field: "hosted" | "own" | "stores";
   readonly names: readonly string[];
-  /** What stands beside a name. */
+  /** A description beside the name. */
   readonly about?: Readonly<Record<string, string>>;
 }
 
@@ -128,7 +128,7 @@ function Choices({ legend, field, names, about = {} }: ChoicesProps) {
   );
 }
 
-/** The server's tools and the agents that it knows. */
+/** The server's tools and its agents. */
 function OwnTools() {
   const tools = useResource("tools", (signal) => get<OwnToolsView>("tools", {}, signal));
   return (

@@ -1,4 +1,4 @@
-/** Streams one response into a turn. A connection that breaks is taken up again where it broke. */
+/** Streams one response into a turn. If the connection breaks, it continues from the same event. */
 
 import { ApiFailure, messageOf, post, runPath, send } from "../../core/api.ts";
 import { toCount } from "../../core/format.ts";
@@ -34,7 +34,9 @@ const AGAIN_MS = 1000;
 /** Publishing each delta would draw the page for each of them. */
 const FLUSH_MS = 60;
 
-/** What fails is told in the turn; what was typed comes back into the box, unless something new stands there. */
+/**
+ * A failure is shown in the turn; the typed text comes back into the box, unless there is new text in it.
+ */
 export async function streamTurn(asked: Wish, signal: AbortSignal): Promise<void> {
   const before = turns.peek();
   const follows = before.findLast(({ id, failed }) => id !== "" && !failed)?.id;
@@ -57,12 +59,14 @@ export async function streamTurn(asked: Wish, signal: AbortSignal): Promise<void
   }
 }
 
-/** Ends the response itself, and not only the connection: a stored one goes on without its client. */
+/**
+ * Ends the response itself, and not only the connection: a stored response would continue without its client.
+ */
 export async function stopTurn(turn: Turn | undefined): Promise<void> {
   if (turn?.id) await post(`${runPath(toRunId(turn.id))}/cancel`);
 }
 
-/** The run of a response has the response's name, but for what it is. */
+/** The run of a response has the response's name with another prefix. */
 export function toRunId(id: string): string {
   return id.replace(/^resp_/, "run_");
 }
@@ -82,8 +86,15 @@ interface Teller {
 
 function createTeller(before: readonly Turn[], { prompt, files }: Wish): Teller {
   let turn: Turn = {
-    ...{ prompt, files, text: "", thinking: "", id: "", calls: [] },
-    ...{ note: "", failed: false, isOpen: true },
+    prompt,
+    files,
+    text: "",
+    thinking: "",
+    id: "",
+    calls: [],
+    note: "",
+    failed: false,
+    isOpen: true,
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
@@ -113,13 +124,15 @@ async function readToEnd(first: Response, teller: Teller, signal: AbortSignal): 
     if (id === "") {
       throw new ApiFailure(0, "unreachable", "The connection was lost before it began.");
     }
-    teller.tell({ note: "The connection was lost. The response goes on; waiting for the server…" });
+    teller.tell({
+      note: "The connection was lost. The response continues; waiting for the server…",
+    });
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     response = await takeUp(id, progress.seen, signal);
   }
 }
 
-/** A connection that breaks is no failure, unless somebody ended it. */
+/** A broken connection is not a failure, unless the person ended it. */
 function rethrowIf(signal: AbortSignal): (failure: unknown) => void {
   return (failure) => {
     if (signal.aborted) throw failure;
@@ -141,7 +154,7 @@ async function readOn(response: Response, teller: Teller, progress: Progress): P
   }
 }
 
-/** Undefined where the server does not answer yet. */
+/** Undefined if the server does not answer yet. */
 async function takeUp(
   id: string,
   seen: number,
@@ -193,14 +206,16 @@ function toUsed({ response }: StreamedEvent): string {
     : "";
 }
 
-/** An item that is a call of a tool: begun, or finished with what came back. */
+/** An item that is a tool call: begun, or finished with its result. */
 function withCall(calls: readonly TurnCall[], item: StreamedItem): readonly TurnCall[] {
   if (!/_call$/.test(item.type)) return calls;
   const id = item.id ?? "";
   const isDone =
     item.status === "completed" || item.status === "failed" || item.output !== undefined;
   const call: TurnCall = {
-    ...{ id, name: item.name ?? item.type, given: item.arguments ?? "" },
+    id,
+    name: item.name ?? item.type,
+    given: item.arguments ?? "",
     output: isDone ? toOutput(item) : undefined,
     failed: item.status === "failed" || Boolean(item.error),
   };

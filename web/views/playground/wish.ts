@@ -1,4 +1,7 @@
-/** What the playground is about to ask. Kept for the page: who looks at another view finds it as it was. */
+/**
+ * The next request of the playground. Kept while the page is open, so that it is still there after a look at another
+ * view.
+ */
 
 import { signal } from "@preact/signals";
 import { type Fields, saidOf, textOf } from "../run/item-text.ts";
@@ -6,7 +9,7 @@ import { type Fields, saidOf, textOf } from "../run/item-text.ts";
 export interface Attached {
   readonly name: string;
   readonly size: number;
-  /** The file itself: it is sent inside of the request. */
+  /** The file itself, sent inside the request. */
   readonly url: string;
 }
 
@@ -16,24 +19,34 @@ export interface Wish {
   readonly prompt: string;
   /** Kinds of tools that the server or the vendor runs. */
   readonly hosted: readonly string[];
-  /** The server's own tools, those that start subagents too. */
+  /** The server's own tools, including those that start subagents. */
   readonly own: readonly string[];
   /** Vector stores for `file_search`. */
   readonly stores: readonly string[];
   readonly files: readonly Attached[];
   readonly schema: string;
   readonly effort: string;
-  /** Items before the prompt, of a model call that is asked again with a change. */
+  /** Items before the prompt, of a model call that is sent again with a change. */
   readonly given: readonly object[];
-  /** The session that the answers become a part of. */
+  /** The session that the answers become part of. */
   readonly conversation: string;
   /** The response that the first prompt follows. */
   readonly previous: string;
 }
 
 const NOTHING: Wish = {
-  ...{ model: "", instructions: "", prompt: "", hosted: [], own: [], stores: [], files: [] },
-  ...{ schema: "", effort: "", given: [], conversation: "", previous: "" },
+  model: "",
+  instructions: "",
+  prompt: "",
+  hosted: [],
+  own: [],
+  stores: [],
+  files: [],
+  schema: "",
+  effort: "",
+  given: [],
+  conversation: "",
+  previous: "",
 };
 
 export interface Turn {
@@ -41,10 +54,10 @@ export interface Turn {
   readonly files: readonly Attached[];
   readonly text: string;
   readonly thinking: string;
-  /** Of the response; empty until the server has named it. */
+  /** Id of the response; empty until the server has named it. */
   readonly id: string;
   readonly calls: readonly TurnCall[];
-  /** Tokens, or what went wrong. */
+  /** Tokens, or the failure. */
   readonly note: string;
   readonly failed: boolean;
   readonly isOpen: boolean;
@@ -65,13 +78,15 @@ export function change(changed: Partial<Wish>): void {
   wish.value = { ...wish.peek(), ...changed };
 }
 
-/** Begins again, with the same settings. */
+/** Starts again with the same settings. */
 export function beginAgain(): void {
   turns.value = [];
   change({ given: [], conversation: "", previous: "" });
 }
 
-/** A model call of a run, to be asked again: its last prompt stands in the box, what was before it stays. */
+/**
+ * Takes a model call of a run, to send it again: its last prompt is in the box, the items before it stay.
+ */
 export function takeRequest(request: Fields): void {
   const items = (Array.isArray(request["input"]) ? request["input"] : []) as readonly Fields[];
   const last = items.at(-1);
@@ -88,7 +103,9 @@ export function takeRequest(request: Fields): void {
   };
 }
 
-/** The body of the request; `before` is the response that it follows. Throws where the schema is not JSON. */
+/**
+ * The body of the request; `before` is the response that it follows. Throws if the schema is not JSON.
+ */
 export function toBody(asked: Wish, before: string | undefined): object {
   const { model, instructions, prompt, files, schema, effort, given, conversation } = asked;
   const content = [
@@ -109,7 +126,8 @@ export function toBody(asked: Wish, before: string | undefined): object {
     ...toTools(asked),
     ...(schema.trim() ? { text: { format: toFormat(schema) } } : {}),
     input: [...(before ? [] : given), ...(prompt.trim() || files.length > 0 ? [message] : [])],
-    ...{ stream: true, store: true },
+    stream: true,
+    store: true,
   };
 }
 
@@ -131,7 +149,7 @@ function toHosted(type: string, stores: readonly string[]): object {
   return type === "file_search" ? { type, vector_store_ids: stores } : { type };
 }
 
-/** Why it cannot be asked; empty where it can. */
+/** The reason why it cannot be sent; empty if it can. */
 export function problemOf({ prompt, files, given, schema, hosted, stores }: Wish): string {
   if (prompt.trim() === "" && files.length === 0 && given.length === 0) return "Write a prompt.";
   if (hosted.includes("file_search") && stores.length === 0) return "Choose a vector store.";

@@ -1,9 +1,9 @@
-/** What the session or chain held before a run, as its first model call was asked with it: read when it is wanted. */
+/** The session or chain before a run, as in its first model call: read on demand. */
 
 import { useSignal } from "@preact/signals";
 import { get, messageOf, runPath } from "../../core/api.ts";
 import { plural } from "../../core/format.ts";
-import type { EventView, Page, RunDetail, TurnStep } from "../../core/views.ts";
+import type { EventView, RecordPage, RunDetail, TurnStep } from "../../core/views.ts";
 import { Items } from "./items.tsx";
 
 export function BeforeRun({ run }: { readonly run: string }) {
@@ -34,12 +34,12 @@ export function BeforeRun({ run }: { readonly run: string }) {
   );
 }
 
-/** Undefined where it is deleted. */
+/** Undefined if it was deleted. */
 async function readBefore(run: string): Promise<readonly unknown[] | undefined> {
   const path = runPath(run);
   const [detail, turns] = await Promise.all([
     get<RunDetail>(path),
-    get<Page<EventView>>(`${path}/events`, { types: "turn_start", limit: 1 }),
+    get<RecordPage<EventView>>(`${path}/events`, { types: "turn_start", limit: 1 }),
   ]);
   const first = turns.data[0];
   if (!first) return [];

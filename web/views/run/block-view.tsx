@@ -1,4 +1,6 @@
-/** One block of a conversation. Reads its own signal, so that what grows draws itself alone. */
+/**
+ * One block of a conversation. It reads its own signal, so that a growing block redraws only itself.
+ */
 
 import { memo } from "preact/compat";
 import { toHref } from "../../core/address.ts";
@@ -19,7 +21,7 @@ interface BlockProps {
   readonly run: string;
 }
 
-/** A longer text is cut until somebody asks for it. */
+/** A longer text is cut until the person asks for the rest. */
 const SHOWN_CHARS = 20_000;
 
 export const BlockView = memo(({ cell, run }: BlockProps) => {

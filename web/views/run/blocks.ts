@@ -1,4 +1,4 @@
-/** The pieces of a conversation as the page shows them. */
+/** The pieces of a conversation in the page's form. */
 
 import type { EventView } from "../../core/views.ts";
 
@@ -32,12 +32,12 @@ export type Block = { readonly seq: number } & (
 
 interface Spoken {
   readonly text: string;
-  /** Pictures that are inside of it, as data: shown when somebody asks. */
+  /** Pictures inside it, as data: shown on demand. */
   readonly pictures: readonly string[];
   readonly rest: Rest | undefined;
 }
 
-/** A text that was cut because it is long, and where the whole of it is. */
+/** A text that was cut for its length, and the place of the whole text. */
 export interface Rest {
   readonly run: string;
   readonly seq: number;
@@ -56,16 +56,24 @@ export interface CallBlock {
   readonly pictures: readonly string[];
   readonly failed: boolean;
   readonly rest: Rest | undefined;
-  /** The event that opened it: its step. Undefined for one that the run did not make itself. */
+  /** The event that opened it: its step. Undefined for a block that the run did not make itself. */
   readonly at: number | undefined;
 }
 
 export const NO_CALL: CallBlock = {
-  ...{ id: "", name: "", given: "", decision: "", isDenied: false },
-  ...{ output: undefined, pictures: [], failed: false, rest: undefined, at: undefined },
+  id: "",
+  name: "",
+  given: "",
+  decision: "",
+  isDenied: false,
+  output: undefined,
+  pictures: [],
+  failed: false,
+  rest: undefined,
+  at: undefined,
 };
 
-/** The first text below a place of an event that was cut. */
+/** The first cut text below a place of an event. */
 export function toRest(run: string, { seq, clipped }: EventView, below: string): Rest | undefined {
   const cut = clipped.find(({ kind, path }) => kind === "text" && path.startsWith(below));
   return cut && { run, seq, path: cut.path, length: cut.length };

@@ -1,4 +1,4 @@
-/** A tool call: what it was given, who let it run or did not, what it changed, what came back. */
+/** A tool call: its arguments, who allowed or refused it, its changes, its result. */
 
 import { toDuration, toTime } from "../../core/format.ts";
 import type { CallStep, DecisionView } from "../../core/views.ts";
@@ -21,7 +21,7 @@ export function CallPane({ step, root }: { readonly step: CallStep; readonly roo
       </div>
       <Facts
         of={{
-          "Decided by": last?.by ?? (step.question ? "nobody yet" : "not yet"),
+          "Decided by": last?.by ?? (step.question ? "no person yet" : "not yet"),
           Sandbox: last?.sandbox,
           Programs: processes > 0 ? String(processes) : undefined,
           Files: changes.length > 0 ? String(changes.length) : undefined,

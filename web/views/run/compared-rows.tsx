@@ -1,4 +1,4 @@
-/** Two runs side by side, step by step: what differs is marked, the first difference is in view. */
+/** Two runs side by side, step by step: differences are marked, the first one is in view. */
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -11,11 +11,11 @@ interface ComparedProps {
   readonly rows: readonly ComparedRow[];
   readonly first: number | null;
   readonly heads: readonly [ComponentChildren, ComponentChildren];
-  /** The whole text of a step, where the row has its beginning alone. */
+  /** Reads the whole text of a step, if the row has only its beginning. */
   readonly whole?: (side: "a" | "b", row: ComparedRow) => Promise<string>;
 }
 
-/** Rows that are the same before and after a difference, so that it has its place. */
+/** Equal rows before and after a difference, so that its place is clear. */
 const AROUND = 1;
 
 export function ComparedRows({ rows, first, heads, whole }: ComparedProps) {
@@ -66,14 +66,14 @@ export function ComparedRows({ rows, first, heads, whole }: ComparedProps) {
 }
 
 function toVerdict(rows: readonly ComparedRow[], first: number | null): string {
-  if (first === null) return "They are the same in what they were given, said and did.";
+  if (first === null) return "The two runs have the same prompts, answers and tool calls.";
   const count = rows.filter(({ state }) => state !== "same").length;
   const row = rows[first];
   const name = row && row.name !== row.kind ? `${row.kind} ${row.name}` : (row?.kind ?? "");
   return `First difference: step ${first + 1}, ${name}. ${plural(count, "difference")} in all.`;
 }
 
-/** Differences with a step around them; all where nothing differs. */
+/** Differences with a step around them; all rows if nothing differs. */
 function toShown(rows: readonly ComparedRow[]): number[] {
   const wanted = rows.map((_, at) =>
     rows.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ state }) => state !== "same"),
@@ -93,7 +93,7 @@ const SIGNS: Readonly<Record<ComparedRow["state"], string>> = {
 interface RowProps {
   readonly row: ComparedRow | undefined;
   readonly isFirst: boolean;
-  /** Steps that are the same and not shown above it. */
+  /** The number of equal steps that are not shown above it. */
   readonly skipped: number;
   readonly whole: ComparedProps["whole"];
 }

@@ -1,6 +1,6 @@
 /**
- * A log as a conversation: what was given, said, thought and called, turn by turn. Each block is a signal of its own:
- * a piece of a long answer changes one block, and costs what that block costs.
+ * A log as a conversation: given, said, thought and called, turn by turn. Each block is a signal of its own: a piece
+ * of a long answer changes one block, and costs only that block.
  */
 
 import { type Signal, signal } from "@preact/signals";
@@ -15,9 +15,9 @@ export interface Cell {
 
 export interface ConversationStore {
   readonly cells: Signal<readonly Cell[]>;
-  /** The number of the last event that is in it; -1 for none. */
+  /** The number of the last event in it; -1 for none. */
   readonly seen: number;
-  /** Events that are in it already are passed over. */
+  /** Events that are already in it are ignored. */
   add(events: readonly EventView[]): void;
 }
 
@@ -66,17 +66,17 @@ export function createConversationStore(run: string): ConversationStore {
 
 interface Writer {
   readonly run: string;
-  /** The block of each call by its id: of calls that share one, the last. */
+  /** The block of each call by its id; if several calls share an id, the last one. */
   readonly calls: Map<string, string>;
   put(key: string, block: Block): void;
   find(key: string): Block | undefined;
-  /** What was open under one name is finished under another, in its place. */
+  /** A block that was open under one name is finished under another, in its place. */
   rename(from: string, to: string): void;
 }
 
 type Take = (writer: Writer, view: EventView, event: Fields) => void;
 
-/** The events that a conversation is made of, but for deltas: what is finished holds all of them. */
+/** The events that make a conversation, without deltas: the finished items contain all of them. */
 export const HISTORY_TYPES = [
   ...["run_start", "run_begin", "run_input", "item_start", "item_end", "turn_start", "turn_end"],
   ...["tool_start", "tool_question", "tool_decision", "tool_end", "child_start", "child_end"],
@@ -135,7 +135,7 @@ const TAKES: Readonly<Record<string, Take>> = {
     writer.put(`child-${child.id}`, { kind: "child", seq, ...child });
   },
   run_resume: (writer, { seq }) =>
-    note(writer, seq, "warn", "Resumed after a crash. An unfinished turn above was taken again."),
+    note(writer, seq, "warn", "Resumed after a crash. The unfinished turn above was repeated."),
   compaction: (writer, { seq }, { tokens_before, tokens_after }) =>
     note(writer, seq, "quiet", toCompacted(Number(tokens_before), Number(tokens_after))),
   notice: (writer, { seq }, { message }) => note(writer, seq, "quiet", textOf(message)),
@@ -177,7 +177,10 @@ function changeCall(writer: Writer, seq: number, id: string, change: Partial<Cal
   writer.put(key, { kind: "call", seq: before?.seq ?? seq, call: { ...call, ...change } });
 }
 
-/** A model's word that it calls something. Servers give one id to several calls: one that has ended is another one. */
+/**
+ * Begins a call that the model has announced. Servers give one id to several calls: after one has ended, it is
+ * another call.
+ */
 function beginCall(writer: Writer, seq: number, id: string, change: Partial<CallBlock>): void {
   const before = writer.find(writer.calls.get(id) ?? `call-${id}`);
   const isOver = before?.kind === "call" && before.call.output !== undefined;
@@ -248,7 +251,7 @@ function putMessage(writer: Writer, seq: number, { item, key, rest }: PutMessage
   writer.put(key, { kind: "words", seq, who, ...said, rest, isOpen: false });
 }
 
-/** What a server's own tools show: a call with its words inside of the item. */
+/** Calls of a server's own tools: the item contains the words of the call. */
 function toOtherCall(item: Fields, rest: Rest | undefined): Partial<CallBlock> {
   const { type, name, arguments: given, output, error, status, ...other } = item;
   const shown = textOf(output) || (error ? JSON.stringify(error) : textOf(status));

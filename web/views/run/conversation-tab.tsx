@@ -1,4 +1,4 @@
-/** What the model saw and said, turn by turn, live. */
+/** The conversation of the model, turn by turn, live. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -12,13 +12,13 @@ import { useConversation } from "./use-conversation.ts";
 interface ConversationProps {
   readonly run: string;
   readonly stream: RunStream;
-  /** Whether what is new is at the end, and wanted there. */
+  /** True if new blocks are at the end, and shown there. */
   readonly isLive: boolean;
-  /** Set where the run goes on with a conversation that began before it. */
+  /** Set if the run continues a conversation that began before it. */
   readonly hasPast?: boolean;
 }
 
-/** Blocks on the page at once: a long conversation is shown a part at a time. */
+/** Blocks on the page at once: a long conversation is shown in parts. */
 const SHOWN = 150;
 
 export function Conversation({ run, stream, isLive, hasPast = false }: ConversationProps) {
@@ -74,10 +74,10 @@ function MoreButton({ count, what, limit }: MoreProps) {
   );
 }
 
-/** Pixels from the end within which somebody is taken to read along. */
+/** Pixels from the end within which a person is assumed to read along. */
 const NEAR_PX = 120;
 
-/** Who reads at the end stays there; who has scrolled up is left alone. */
+/** A person who reads at the end stays there; one who has scrolled up is not moved. */
 function useStickToEnd(box: { readonly current: HTMLElement | null }, isLive: boolean): void {
   useEffect(() => {
     const element = box.current;

@@ -1,4 +1,4 @@
-/** What a run and all below it used: by agent, by model, and the calls that cost most. */
+/** The use of a run and all runs below it: by agent, by model, and the most expensive calls. */
 
 import { toHref } from "../../core/address.ts";
 import { get, runPath } from "../../core/api.ts";
@@ -18,7 +18,7 @@ export function CostTab({ id, tree }: { readonly id: string; readonly tree: Load
         <Sum id={id} by="agent" title="By agent" />
         <Sum id={id} by="model" title="By model" />
       </div>
-      <Section title="Model calls that cost most">
+      <Section title="Most expensive model calls">
         <Dearest id={id} tree={tree} />
       </Section>
     </div>

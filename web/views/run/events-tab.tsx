@@ -1,4 +1,4 @@
-/** The raw log, a page at a time, with a way to the rest of every text that was cut. */
+/** The raw log, page by page, with a link to the rest of every cut text. */
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
@@ -6,7 +6,7 @@ import { address, refine } from "../../core/address.ts";
 import { get, messageOf, runPath } from "../../core/api.ts";
 import { toExactTime } from "../../core/format.ts";
 import { session } from "../../core/session.ts";
-import type { EventView, Page } from "../../core/views.ts";
+import type { EventView, RecordPage } from "../../core/views.ts";
 import { Json } from "../../parts/code.tsx";
 import { Problem } from "../../parts/loaded.tsx";
 import { LongText } from "./long-text.tsx";
@@ -39,7 +39,7 @@ function EventList({ id, types }: { readonly id: string; readonly types: string 
   const more = useCallback(async (): Promise<void> => {
     try {
       const query = { after: next.peek(), limit: PAGE, types };
-      const page = await get<Page<EventView>>(`${runPath(id)}/events`, query);
+      const page = await get<RecordPage<EventView>>(`${runPath(id)}/events`, query);
       events.value = [...events.peek(), ...page.data];
       next.value = page.next;
       problem.value = "";
@@ -65,7 +65,7 @@ function EventList({ id, types }: { readonly id: string; readonly types: string 
   );
 }
 
-/** Its JSON is made when it is opened: a page of events may be a megabyte. */
+/** A row of one event. Its JSON is made when it is opened: a page of events may be a megabyte. */
 function EventRow({ id, view }: { readonly id: string; readonly view: EventView }) {
   const open = useSignal(false);
   const numbers = view.last_seq > view.seq ? `${view.seq}–${view.last_seq}` : `${view.seq}`;

@@ -1,4 +1,4 @@
-/** What a run and all below it did to files, as diffs. */
+/** Changes of files by a run and all runs below it, as diffs. */
 
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
@@ -6,7 +6,7 @@ import { toHref } from "../../core/address.ts";
 import { get, messageOf, runPath } from "../../core/api.ts";
 import { toTime } from "../../core/format.ts";
 import { session } from "../../core/session.ts";
-import type { ChangeView, Page } from "../../core/views.ts";
+import type { ChangeView, RecordPage } from "../../core/views.ts";
 import { Diff } from "../../parts/diff.tsx";
 import { Empty, Problem } from "../../parts/loaded.tsx";
 
@@ -17,7 +17,7 @@ export function FilesTab({ id, root }: { readonly id: string; readonly root: str
   const token = session.value?.token;
   const more = useCallback(async (): Promise<void> => {
     try {
-      const page = await get<Page<ChangeView>>(`${runPath(id)}/changes`, {
+      const page = await get<RecordPage<ChangeView>>(`${runPath(id)}/changes`, {
         after: next.peek(),
         limit: 50,
       });
@@ -63,7 +63,7 @@ const TONES: Readonly<Record<ChangeView["what"], string>> = {
 
 interface ChangeProps {
   readonly change: ChangeView;
-  /** The run whose tree has the call. */
+  /** The run whose tree contains the call. */
   readonly root: string;
 }
 

@@ -11,7 +11,7 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Of a message's content, or of a result that has parts. */
+/** The text of a message's content, or of a result with parts. */
 export function saidOf(content: unknown): Said {
   if (typeof content === "string") return { text: content, pictures: [] };
   if (!Array.isArray(content)) return { text: "", pictures: [] };
@@ -29,7 +29,7 @@ function wordsOf(part: Fields): string {
   return `[${textOf(part["type"])}${name ? `: ${name.slice(0, 120)}` : ""}]`;
 }
 
-/** Only what is inside of the item: an address is never asked for. */
+/** Only data inside the item: an address is never fetched. */
 function pictureOf(part: Fields): string {
   const url = textOf(part["image_url"]) || textOf(part["result"]);
   return /^data:image\/(png|jpeg|gif|webp);/i.test(url) ? url : "";

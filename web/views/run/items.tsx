@@ -1,4 +1,4 @@
-/** Items of a request or an answer, as the model was sent them: short, and whole on demand. */
+/** Items of a request or an answer, as the model got them: short, and whole on demand. */
 
 import { clip } from "../../core/format.ts";
 import { Code, pretty } from "../../parts/code.tsx";

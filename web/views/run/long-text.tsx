@@ -1,4 +1,4 @@
-/** The rest of a text that was cut: it comes a piece at a time, however long it is. */
+/** The rest of a cut text: it is loaded in pieces, however long it is. */
 
 import { useSignal } from "@preact/signals";
 import { get, messageOf, runPath } from "../../core/api.ts";
@@ -8,7 +8,7 @@ import type { Rest } from "./blocks.ts";
 
 interface LongTextProps {
   readonly rest: Rest | undefined;
-  /** Which address has the pieces. */
+  /** The kind of address that has the pieces. */
   readonly of?: "events" | "steps";
 }
 
@@ -42,7 +42,7 @@ export function LongText({ rest, of = "events" }: LongTextProps) {
       ))}
       <p class="row quiet">
         {pieces.value.length === 0
-          ? `Cut: the whole text has ${toCount(length)} characters.`
+          ? `Shortened: the whole text has ${toCount(length)} characters.`
           : next.value === null
             ? `All ${toCount(length)} characters are shown.`
             : `${toCount(next.value)} of ${toCount(length)} characters are shown.`}

@@ -1,4 +1,4 @@
-/** What stands beside the tree: a run with what can be done to it, a model call, a tool call. */
+/** The pane beside the tree: a run with its actions, a model call, or a tool call. */
 
 import { toHref } from "../../core/address.ts";
 import { get, runPath } from "../../core/api.ts";
@@ -42,7 +42,7 @@ export function NodeDetail({ id, root, stream }: NodeDetailProps) {
   );
 }
 
-/** Whether a run goes on with a conversation that began before it. */
+/** True if a run continues a conversation that began before it. */
 export function hasPast({ session, start }: RunDetail): boolean {
   const settings = start?.event["settings"] as { response?: { echo?: Before } } | undefined;
   const echo = settings?.response?.echo;
@@ -54,7 +54,7 @@ interface Before {
   readonly conversation?: object | null;
 }
 
-/** A run below the one that the page is of: it is stopped, steered and approved by itself. */
+/** A run below the page's own run: it is stopped, steered and approved separately. */
 function RunPane({ id, stream }: { readonly id: string; readonly stream: RunStream }) {
   const run = useResource(id, (signal) => get<RunDetail>(runPath(id), {}, signal));
   useRunNews(id, stream, () => run.reload());

@@ -1,4 +1,4 @@
-/** Pictures that are inside of an item, each after a click: nothing of a model's is drawn by itself. */
+/** Pictures inside an item, each after a click: a model's picture is never drawn automatically. */
 
 import { Picture } from "../../parts/markdown.tsx";
 

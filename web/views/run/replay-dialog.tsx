@@ -1,4 +1,7 @@
-/** Runs a recorded tree again, nothing sent; or with another prompt for one of its runs, for real from there on. */
+/**
+ * Replays a recorded tree without sending anything; or, with another prompt for one of its runs, continues for real
+ * from there.
+ */
 
 import { useSignal } from "@preact/signals";
 import { useAction } from "../../core/act.ts";
@@ -97,7 +100,7 @@ function Replayed({ result }: { readonly result: ReplayView }) {
     <section class="stack" aria-label="Result">
       <p class={divergence ? "notice warn" : "notice good"} role="status">
         {divergence
-          ? "The replay parts from its record."
+          ? "The replay differs from its record."
           : `${plural(runs, "run")} replayed${left.length === 0 && first_difference === null ? ", no difference" : ""}`}
       </p>
       {left.map(({ path, what }) => (

@@ -1,4 +1,4 @@
-/** What can be done with a run as a whole: replay it, go on from it, compare, copy and save it. */
+/** The actions on a run as a whole: replay, continue, compare, copy and save. */
 
 import { useSignal } from "@preact/signals";
 import { useAction } from "../../core/act.ts";
@@ -40,9 +40,9 @@ export function RunActions({ run }: { readonly run: RunDetail; readonly reload: 
           <button
             type="button"
             disabled={action.busy.value}
-            onClick={() => void action.run(() => goOn(run))}
+            onClick={() => void action.run(() => continueRun(run))}
           >
-            <Icon name="branch" /> Go on
+            <Icon name="branch" /> Continue
           </button>
         )}
         <a class="button" href={toHref(`compare?a=${encodeURIComponent(run.id)}`)}>
@@ -75,13 +75,15 @@ export function RunActions({ run }: { readonly run: RunDetail; readonly reload: 
   );
 }
 
-/** A run of a session goes on in a fork of it; a response with what follows it. Both cost what they cost. */
+/**
+ * A run of a session is continued in a fork of it; a response is followed by the next one. Both cost as usual.
+ */
 function canGoOn({ session, kind, parent_id }: RunDetail): boolean {
   if (!mayDo("responses") || parent_id !== null) return false;
   return kind === "response" || (session !== null && canChange.value);
 }
 
-async function goOn(run: RunDetail): Promise<undefined> {
+async function continueRun(run: RunDetail): Promise<undefined> {
   if (run.session === null) {
     go(`playground?previous=${run.id.replace(/^run_/, "resp_")}`);
     return undefined;

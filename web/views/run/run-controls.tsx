@@ -1,4 +1,4 @@
-/** Stop a run, tell it something, or go on with one whose process died. */
+/** Stop a run, send it a message, or resume one whose process died. */
 
 import { useSignal } from "@preact/signals";
 import { useAction } from "../../core/act.ts";
@@ -8,7 +8,7 @@ import type { RunDetail } from "../../core/views.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { Said } from "../../parts/loaded.tsx";
 
-/** Only for one that has not ended. */
+/** Only for a run that has not ended. */
 export function RunControls({
   run,
   reload,
@@ -30,7 +30,7 @@ export function RunControls({
     const message = text.value.trim();
     if (message === "") return;
     const isLeft = await act("steer", { text: message }, "It reads this before its next turn.");
-    // What was typed stays where it did not arrive.
+    // Typed text stays if it could not be delivered.
     if (isLeft) text.value = "";
   };
   if (!canChange.value) {

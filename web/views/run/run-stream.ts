@@ -1,6 +1,6 @@
 /**
- * The one stream of a run's page: events of the run and of all below it, from now on. What happened before is read from
- * the record by who needs it. Events are handed on a few times a second, however fast they come.
+ * The one stream of a run's page: events of the run and of all runs below it, from the present on. Views read earlier
+ * events from the record. Events are passed on a few times a second, however fast they come.
  */
 
 import { batch, type Signal, signal } from "@preact/signals";
@@ -11,17 +11,17 @@ import { countQuestions, holdNews } from "../../core/news.ts";
 import { session } from "../../core/session.ts";
 import type { EventView, FollowFrame } from "../../core/views.ts";
 
-/** Between two times that the page is drawn with what has come. */
+/** Interval between two updates of the page. */
 const FLUSH_MS = 120;
 
 export type Listener = (events: readonly EventView[], run: string) => void;
 
 export interface RunStream {
-  /** Why the page is not live; undefined where it is, and where the run has ended. */
+  /** The reason why the page is not live; undefined if it is, or if the run has ended. */
   readonly problem: Signal<ApiFailure | undefined>;
-  /** Grows each time that the stream is opened: what was missed meanwhile is to be read. */
+  /** Grows each time the stream is opened: events that were missed meanwhile must be read. */
   readonly opened: Signal<number>;
-  /** Events of one run, or of all when it is left out. Call what it returns to end it. */
+  /** Passes on events of one run, or of all runs when left out. The returned function ends it. */
   listen(listener: Listener, run?: string): () => void;
 }
 
@@ -30,7 +30,7 @@ interface Inside extends RunStream {
   flush(): void;
 }
 
-/** Follows while `isLive`; a run that has ended has no news. */
+/** Follows while `isLive`; a run that has ended has no new events. */
 export function useRunStream(id: string, isLive: boolean): RunStream {
   const stream = useMemo(() => createStream(), [id]);
   const token = session.value?.token;
@@ -98,7 +98,7 @@ function createStream(): Inside {
   };
 }
 
-/** Frames of one run that follow each other are one. */
+/** Joins consecutive frames of one run. */
 function join(frames: readonly FollowFrame[]): FollowFrame[] {
   const joined: { run_id: string; events: EventView[] }[] = [];
   for (const { run_id, events } of frames) {

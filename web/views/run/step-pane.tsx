@@ -1,4 +1,6 @@
-/** One step of a run: a model call with its exact request and answer, a tool call with who decided, or a summary. */
+/**
+ * One step of a run: a model call with its exact request and answer, a tool call with the decision, or a summary.
+ */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

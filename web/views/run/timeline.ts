@@ -1,4 +1,6 @@
-/** Where a moment stands on the timeline: from 0 to 1, with idle time folded where that is asked for. Pure. */
+/**
+ * The position of a moment on the timeline: from 0 to 1, with idle time folded on request. Pure.
+ */
 
 import type { TreeNode } from "./tree-store.ts";
 
@@ -6,7 +8,7 @@ export interface Timeline {
   readonly from: number;
   readonly to: number;
   toX(ms: number): number;
-  /** How many idle stretches were folded. */
+  /** The number of idle periods that were folded. */
   readonly folded: number;
 }
 
@@ -15,7 +17,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Indexes of the nodes that no folded node hides. */
+/** Indexes of the nodes that are not hidden by a folded node. */
 export function toVisible(nodes: readonly TreeNode[], folded: ReadonlySet<string>): number[] {
   const shown: number[] = [];
   let hiddenBelow = Number.POSITIVE_INFINITY;
@@ -27,7 +29,7 @@ export function toVisible(nodes: readonly TreeNode[], folded: ReadonlySet<string
   return shown;
 }
 
-/** The whole tree, or the one node that is zoomed to. */
+/** The whole tree, or the node that is zoomed to. */
 export function toSpan(
   nodes: readonly TreeNode[],
   zoomed: TreeNode | undefined,
@@ -43,12 +45,14 @@ export function toTimeline({ from, to }: Span): Timeline {
   return { from, to, folded: 0, toX: (ms) => clamp((ms - from) / (to - from)) };
 }
 
-/** An idle stretch is shown as long as this share of the busy time. */
+/** An idle period is shown as long as this share of the busy time. */
 const FOLDED_SHARE = 0.02;
-/** A shorter one than this share of the whole is left as it is. */
+/** A period shorter than this share of the whole is not folded. */
 const LEAST_SHARE = 0.03;
 
-/** Stretches in which no model and no tool worked are folded: a night between two turns is as wide as a blink. */
+/**
+ * Folds periods in which no model and no tool worked: a night between two turns takes little room.
+ */
 export function toFoldedTimeline(span: Span, nodes: readonly TreeNode[], now: number): Timeline {
   const { from, to } = span;
   const busy = mergeBusy(nodes, span, now);
@@ -73,7 +77,9 @@ export function toFoldedTimeline(span: Span, nodes: readonly TreeNode[], now: nu
     return { ...piece, x: begin, width };
   });
   return {
-    ...{ from, to, folded },
+    from,
+    to,
+    folded,
     toX(ms) {
       const piece = findPiece(placed, ms);
       if (!piece) return ms < from ? 0 : 1;
@@ -89,7 +95,8 @@ interface Placed extends Span {
 }
 
 function findPiece(pieces: readonly Placed[], ms: number): Placed | undefined {
-  let [low, high] = [0, pieces.length - 1];
+  let low = 0;
+  let high = pieces.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;
     const piece = pieces[middle];

@@ -1,4 +1,4 @@
-/** One row of the tree: what it is, how it stands, when it was, what it used. */
+/** One row of the tree: what it is, its state, its time, its use. */
 
 import { refine } from "../../core/address.ts";
 import { toCount, toDuration, toMoney } from "../../core/format.ts";

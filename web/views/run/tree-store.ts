@@ -1,7 +1,7 @@
 /**
- * The tree of a run as one flat list in pre-order. It is read from the server once, and then kept up with the events
- * that the run's stream brings: a tree of 50,000 steps is not read again for one more. What the server says counts: the
- * tree is read anew when the stream was away, and when the run ends.
+ * The tree of a run as one flat list in pre-order. It is read from the server once, and then updated with the events
+ * of the run's stream, so that a tree of 50,000 steps is not read again for one more. The server's version counts:
+ * the tree is read again after the stream was interrupted, and when the run ends.
  */
 
 import { type Signal, signal } from "@preact/signals";
@@ -19,19 +19,19 @@ export interface TreeNode {
   usd: number | null;
   status: string;
   by: string | null;
-  /** The call's id, where it is known: of nodes that came by events. */
+  /** The call's id, if it is known: for nodes that came by events. */
   call?: string | undefined;
 }
 
 export interface TreeStore {
   readonly nodes: TreeNode[];
-  /** Grows with each node that comes or goes. */
+  /** Grows with each node that is added or removed. */
   readonly shape: Signal<number>;
   /** Grows with each change of any node. */
   readonly version: Signal<number>;
   find(id: string): TreeNode | undefined;
   replace(rows: readonly TreeRow[]): void;
-  /** Behind those that are there. */
+  /** Adds rows at the end. */
   append(rows: readonly TreeRow[]): void;
   apply(run: string, events: readonly EventView[]): void;
 }
@@ -47,7 +47,7 @@ export function createTreeStore(): TreeStore {
     add(node) {
       if (byId.has(node.id)) return;
       const parent = node.parent === null ? undefined : byId.get(node.parent);
-      // Something that is not here yet: the next reading of the tree brings it.
+      // The node's parent is not here yet: the next reading of the tree adds it.
       if (!parent) return;
       byId.set(node.id, node);
       nodes.splice(endOf(nodes, parent), 0, node);
@@ -64,7 +64,10 @@ export function createTreeStore(): TreeStore {
     version.value = version.peek() + 1;
   };
   return {
-    ...{ nodes, shape, version, append },
+    nodes,
+    shape,
+    version,
+    append,
     find: (id) => byId.get(id),
     replace(rows) {
       nodes.length = 0;
@@ -90,7 +93,7 @@ export function toNode(row: TreeRow): TreeNode {
   return { id, parent, depth, kind, name: name ?? kind, start, end, tokens, usd, status, by };
 }
 
-/** Behind all that stands below a node. */
+/** The index after all nodes below a node. */
 function endOf(nodes: readonly TreeNode[], parent: TreeNode): number {
   let at = nodes.indexOf(parent) + 1;
   while ((nodes[at]?.depth ?? -1) > parent.depth) at++;
@@ -107,7 +110,7 @@ interface LiveTree {
 
 type Take = (tree: LiveTree, run: string, view: EventView, event: Fields) => void;
 
-/** As `toNotes` and `toSkeleton` of the server have it; a test holds both against each other. */
+/** Folds events as `toNotes` and `toSkeleton` of the server do; a test compares both. */
 const TAKES: Readonly<Record<string, Take>> = {
   turn_start(tree, run, { seq }, { turn, at_ms }) {
     closeOpen(tree, run, "turn", Number(at_ms));
@@ -158,9 +161,17 @@ const TAKES: Readonly<Record<string, Take>> = {
     const parent = findCaller(tree, run, textOf(call_key)) ?? tree.find(run);
     if (!parent) return;
     tree.add({
-      ...{ id: textOf(child_id), parent: parent.id, depth: parent.depth + 1, kind: "run" },
-      ...{ name: textOf(label), start: Number(at_ms), end: null, tokens: 0, usd: null },
-      ...{ status: "running", by: null },
+      id: textOf(child_id),
+      parent: parent.id,
+      depth: parent.depth + 1,
+      kind: "run",
+      name: textOf(label),
+      start: Number(at_ms),
+      end: null,
+      tokens: 0,
+      usd: null,
+      status: "running",
+      by: null,
     });
   },
   child_end(tree, _run, _view, { child_id, ending, at_ms }) {
@@ -187,8 +198,17 @@ interface NewNode {
 function newNode(tree: LiveTree, run: string, { seq, kind, name, at }: NewNode): TreeNode {
   const depth = (tree.find(run)?.depth ?? 0) + 1;
   return {
-    ...{ id: `${run}:${seq}`, parent: run, depth, kind, name, start: Number(at), end: null },
-    ...{ tokens: 0, usd: null, status: "open", by: null },
+    id: `${run}:${seq}`,
+    parent: run,
+    depth,
+    kind,
+    name,
+    start: Number(at),
+    end: null,
+    tokens: 0,
+    usd: null,
+    status: "open",
+    by: null,
   };
 }
 
@@ -197,7 +217,7 @@ function end(node: TreeNode, status: string, at: unknown): void {
   node.end = Number(at);
 }
 
-/** What the run itself has begun and not ended; what its children do is theirs. */
+/** Nodes that the run itself has begun and not ended, without those of its children. */
 function openOf({ nodes, find }: LiveTree, run: string): TreeNode[] {
   const own = find(run);
   if (!own) return [];
@@ -214,17 +234,18 @@ function closeOpen(tree: LiveTree, run: string, kind: TreeNode["kind"], at: numb
   for (const node of openOf(tree, run)) if (node.kind === kind) end(node, "cut", at);
 }
 
-/** The oldest open one of that name: there are servers that give one id to all calls. */
+/** The oldest open call with that name: some servers give one id to all calls. */
 function findCall(tree: LiveTree, run: string, call: string, name: string): TreeNode | undefined {
   const open = openOf(tree, run).filter((node) => node.kind === "call" && node.name === name);
   return open.find((node) => node.call === call) ?? open.find((node) => node.call === undefined);
 }
 
-/** `RUN/tool:2.0`: the first call of turn 2; the last call before it where there is none by that key. */
+/** `RUN/tool:2.0`: the first call of turn 2; without one, the last call before it. */
 function findCaller({ nodes, find }: LiveTree, run: string, key: string): TreeNode | undefined {
   const own = find(run);
   const wanted = key.slice(key.lastIndexOf("/") + 1);
-  let [turn, place]: [number, number] = [0, 0];
+  let turn: number = 0;
+  let place: number = 0;
   let last: TreeNode | undefined;
   for (let at = own ? nodes.indexOf(own) + 1 : nodes.length; at < nodes.length; at++) {
     const node = nodes[at];
@@ -238,9 +259,10 @@ function findCaller({ nodes, find }: LiveTree, run: string, key: string): TreeNo
   return last;
 }
 
-/** Of a run, and of the whole tree, which waits where one of its runs does. */
+/** Sets the status of a run, and of the whole tree, which waits if one of its runs does. */
 function setStatus({ nodes, find }: LiveTree, run: string, status: "waiting" | "running"): void {
-  const [node, root] = [find(run), nodes[0]];
+  const node = find(run);
+  const root = nodes[0];
   if (node && node.end === null) node.status = status;
   if (root && root.end === null && status === "waiting") root.status = "waiting";
   if (root?.status === "waiting" && status === "running") {

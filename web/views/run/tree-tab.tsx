@@ -1,4 +1,6 @@
-/** Tree and timeline on the same rows. The skeleton comes in pieces and is shown as it comes; bodies on demand. */
+/**
+ * Tree and timeline on the same rows. The tree comes in pieces and is shown as it comes; details on demand.
+ */
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -85,7 +87,7 @@ export function TreeTab({ tree, picked, pick }: TreeTabProps) {
   );
 }
 
-/** Where every row is, for a list that keeps its place while it grows. */
+/** The position of every row, for a list that keeps its place while it grows. */
 function createPlaces(store: TreeStore, shown: Signal<readonly number[]>) {
   return {
     keyAt: (at: number): string | undefined => store.nodes[shown.peek()[at] ?? -1]?.id,
@@ -99,7 +101,7 @@ interface Start {
   readonly active: Signal<number>;
 }
 
-/** A link to a node shows it, once it is there. */
+/** Shows the node of a link as soon as it is there. */
 function useStart(store: TreeStore, { picked, shown, active }: Start): void {
   const isDone = useSignal(false);
   const count = shown.value.length;
@@ -129,10 +131,13 @@ function foldByKeys(event: KeyboardEvent, node: TreeNode, { folded, fold }: Fold
   return true;
 }
 
-/** Of the whole run, or of the node that the address zooms to; without idle time where it says so. */
+/**
+ * For the whole run, or for the node that the address zooms to; without idle time if the address says so.
+ */
 function useTimeline(store: TreeStore): Timeline {
   const { query } = address.value;
-  const [zoom, gaps] = [query.get("zoom") ?? "", query.get("gaps")];
+  const zoom = query.get("zoom") ?? "";
+  const gaps = query.get("gaps");
   const isOpen = store.nodes[0]?.end === null;
   useClock(isOpen);
   const nowMs = isOpen ? Math.max(now.value, Date.now()) : 0;

@@ -1,4 +1,4 @@
-/** A model call: what it was asked, word for word, and what it answered. */
+/** A model call: the exact request, and the answer. */
 
 import { useSignal } from "@preact/signals";
 import { go } from "../../core/address.ts";

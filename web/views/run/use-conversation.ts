@@ -1,10 +1,12 @@
-/** Reads the log of a run for its conversation, and goes on with what the run's stream brings. */
+/**
+ * Reads the log of a run for its conversation, and continues with the events of the run's stream.
+ */
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { get, messageOf, runPath } from "../../core/api.ts";
 import { session } from "../../core/session.ts";
-import type { EventView, Page } from "../../core/views.ts";
+import type { EventView, RecordPage } from "../../core/views.ts";
 import {
   type ConversationStore,
   createConversationStore,
@@ -13,13 +15,13 @@ import {
 import type { RunStream } from "./run-stream.ts";
 
 const PAGE = 400;
-/** Events that are read without being asked for: more is a click. */
+/** Events that are read automatically; more on a click. */
 const MOST_EVENTS = 6000;
 
 export interface ReadConversation {
   readonly store: ConversationStore;
   readonly problem: Signal<string>;
-  /** Whether there is more of the log than was read. */
+  /** True if the log has more than was read. */
   readonly hasMore: Signal<boolean>;
   readonly isRead: Signal<boolean>;
   more(): void;
@@ -60,7 +62,10 @@ export function useConversation(run: string, stream: RunStream): ReadConversatio
     };
   }, [run, store, stream, opened, token, limit.value, limit, problem, hasMore, isRead]);
   return {
-    ...{ store, problem, hasMore, isRead },
+    store,
+    problem,
+    hasMore,
+    isRead,
     more() {
       limit.value += MOST_EVENTS;
     },
@@ -72,7 +77,9 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** From what is there already on. Resolves with false where there is more than was asked for. */
+/**
+ * Continues after the events that are already there. Resolves with false if there are more than requested.
+ */
 async function readHistory(
   run: string,
   store: ConversationStore,
@@ -83,13 +90,13 @@ async function readHistory(
   for (let read = 0; after !== null; ) {
     if (read >= most) return false;
     const query = { after, limit: PAGE, types: HISTORY_TYPES };
-    const page: Page<EventView> = await get<Page<EventView>>(path, query, signal);
+    const page: RecordPage<EventView> = await get<RecordPage<EventView>>(path, query, signal);
     store.add(page.data);
     read += page.data.length;
     after = page.next;
   }
-  // What a model is saying now stands behind the last of these, as deltas alone.
-  const tail = await get<Page<EventView>>(path, { after: store.seen, limit: PAGE }, signal);
+  // The model's present output follows the last of these, as deltas.
+  const tail = await get<RecordPage<EventView>>(path, { after: store.seen, limit: PAGE }, signal);
   store.add(tail.data);
   return true;
 }

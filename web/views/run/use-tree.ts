@@ -1,4 +1,4 @@
-/** Reads a run's tree in pieces, shows each as it comes, and keeps it up with the run's stream. */
+/** Reads a run's tree in pieces, shows each as it comes, and updates it with the run's stream. */
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -10,7 +10,7 @@ import { createTreeStore, type TreeStore } from "./tree-store.ts";
 
 export interface LoadedTree {
   readonly store: TreeStore;
-  /** How many nodes the server has, where not all are here yet. */
+  /** The number of nodes on the server, if not all are here yet. */
   readonly total: number;
   readonly problem: string;
 }
@@ -25,13 +25,13 @@ export function useTree(id: string, stream: RunStream): LoadedTree {
   useEffect(() => {
     if (token === undefined) return;
     const stop = new AbortController();
-    // What comes while the tree is read may be missing in what was read.
+    // Events that come while the tree is read may be missing in it.
     const meanwhile: { readonly run: string; readonly events: readonly EventView[] }[] = [];
     let isRead = false;
     const unlisten = stream.listen((events, run) => {
       if (isRead) store.apply(run, events);
       else meanwhile.push({ run, events });
-      // How a run ended, and what it used, is for the server to say.
+      // Only the server knows how a run ended, and what it used.
       if (run === id && events.some(({ type }) => type === "run_end")) asked.value += 1;
     });
     void readTree(id, store, { total, signal: stop.signal }).then(
@@ -58,7 +58,7 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** The first reading shows each piece; a later one takes the place of what is shown when it is whole. */
+/** The first reading shows each piece; a later one replaces the tree when it is complete. */
 async function readTree(id: string, store: TreeStore, { total, signal }: Reading): Promise<void> {
   const isFirst = store.nodes.length === 0;
   const rows: TreeRow[] = [];
