@@ -1,6 +1,6 @@
 /**
- * Runs every unit test, a share of the files in this process and the others in two more:
- * `node build/test/all.js [PART…]`. With parts of paths, all files that have one of them run in this process.
+ * Runs every unit test, in three processes that take a share of the files each: `node build/test/all.js [PART…]`.
+ * With parts of paths, all files that have one of them run in this process.
  *
  * `node --test` starts a process for each file, which on two cores costs more than the tests do.
  * What starts processes, or needs one of its own (signals, exit codes), is an `*.e2e.ts`, run by `node --test`.
@@ -23,42 +23,63 @@ const SHARE = "--share=";
 const SHARES = 3;
 const CLIENTS = "clients/";
 const parts = process.argv.slice(2);
-const isAll = parts.length === 0;
 const given = parts.find((part) => part.startsWith(SHARE));
 const share = given === undefined ? 0 : Number(given.slice(SHARE.length));
-// The other shares inherit it.
+// The shares inherit it.
 if (given === undefined) useQuickFolder();
-let othersRunning = isAll ? SHARES - 1 : 0;
-for (let other = 1; isAll && other < SHARES; other++) {
-  void runShare(other).finally(() => {
-    othersRunning--;
-  });
+await (parts.length === 0 ? runShares() : runFiles());
+
+/** Reports whole, one after the other, those with a failure last: where only the end of a log is kept, it is there. */
+async function runShares(): Promise<void> {
+  const shares = await Promise.all(Array.from({ length: SHARES }, (_, number) => runShare(number)));
+  shares.sort((one, other) => Number(one.isFailed) - Number(other.isFailed));
+  for (const { report, isFailed, ending } of shares) {
+    process.stdout.write(report);
+    if (!isFailed) continue;
+    process.stdout.write(`${ending}\n`);
+    process.exitCode = 1;
+  }
 }
 
-watchProgress(() => othersRunning > 0);
-holdRunCode();
-const here = fileURLToPath(new URL(".", import.meta.url));
-const files = listFiles(here, ".test.js").filter(isMine);
-if (files.length === 0) {
-  process.stderr.write(`No unit test has ${parts.join(" or ")} in its path.\n`);
-  process.exitCode = 1;
+async function runShare(number: number) {
+  const argv = [...process.execArgv, fileURLToPath(import.meta.url), `${SHARE}${number}`];
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  const said: Buffer[] = [];
+  child.stdout.on("data", (piece: Buffer) => said.push(piece));
+  const [code, signal] = await once(child, "close").catch((thrown: Error) => [
+    null,
+    thrown.message,
+  ]);
+  const ending = `Share ${number} of the unit tests ended with ${signal ?? `exit code ${code}`}.`;
+  return { report: Buffer.concat(said), isFailed: code !== 0, ending };
 }
-// Open until all files are loaded. Without it, tests that end before the next file is there are taken for all
-// there are: hooks that files have for their end run then, and later tests find their servers closed.
-let onLoaded = (): void => {};
-const loaded = new Promise<void>((resolve) => {
-  onLoaded = resolve;
-});
-it("the test files load", () => loaded);
-for (const file of files) {
-  // A file that does not load is a failed test, and the others still run.
-  const { href } = pathToFileURL(join(here, file));
-  await import(href).catch((thrown) => it(file, () => Promise.reject(thrown)));
+
+async function runFiles(): Promise<void> {
+  watchProgress();
+  holdRunCode();
+  const here = fileURLToPath(new URL(".", import.meta.url));
+  const files = listFiles(here, ".test.js").filter(isMine);
+  if (files.length === 0) {
+    process.stderr.write(`No unit test has ${parts.join(" or ")} in its path.\n`);
+    process.exitCode = 1;
+  }
+  // Open until all files are loaded. Without it, tests that end before the next file is there are taken for all
+  // there are: hooks that files have for their end run then, and later tests find their servers closed.
+  let onLoaded = (): void => {};
+  const loaded = new Promise<void>((resolve) => {
+    onLoaded = resolve;
+  });
+  it("the test files load", () => loaded);
+  for (const file of files) {
+    // A file that does not load is a failed test, and the others still run.
+    const { href } = pathToFileURL(join(here, file));
+    await import(href).catch((thrown) => it(file, () => Promise.reject(thrown)));
+  }
+  onLoaded();
 }
-onLoaded();
 
 function isMine(file: string): boolean {
-  if (!isAll && given === undefined) return isNamed(file);
+  if (given === undefined) return isNamed(file);
   return !file.startsWith(CLIENTS) && shareOf(file) === share;
 }
 
@@ -72,22 +93,4 @@ function isNamed(file: string): boolean {
 /** By its name alone, so that a new file leaves every other one in its share. */
 function shareOf(file: string): number {
   return (createHash("sha256").update(file).digest()[0] ?? 0) % SHARES;
-}
-
-/** Prints its report after this one's, so that neither is torn; its failure is the failure of all. */
-async function runShare(number: number): Promise<void> {
-  const argv = [...process.execArgv, fileURLToPath(import.meta.url), `${SHARE}${number}`];
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
-  const said: Buffer[] = [];
-  child.stdout.on("data", (piece: Buffer) => said.push(piece));
-  const [code, signal] = await once(child, "close").catch((thrown: Error) => [
-    null,
-    thrown.message,
-  ]);
-  process.stdout.write(Buffer.concat(said));
-  if (code === 0) return;
-  process.stderr.write(
-    `Share ${number} of the unit tests ended with ${signal ?? `exit code ${code}`}.\n`,
-  );
-  process.exitCode = 1;
 }

@@ -10,8 +10,7 @@ const LOOK_EVERY_MS = 5_000;
 /** So long after its last test a process has no reason to be there, but for a connection that somebody forgot. */
 const OVER_MS = 2 * 60_000;
 
-/** `isWaiting` tells whether the process waits for something else than its own tests. */
-export function watchProgress(isWaiting: () => boolean = () => false): void {
+export function watchProgress(): void {
   const running = new Set<string>();
   let progressAt = performance.now();
   let hasFailed = false;
@@ -28,7 +27,7 @@ export function watchProgress(isWaiting: () => boolean = () => false): void {
   });
   setInterval(() => {
     const stillMs = performance.now() - progressAt;
-    if (running.size === 0 && stillMs > OVER_MS && !isWaiting()) endProcess(hasFailed);
+    if (running.size === 0 && stillMs > OVER_MS) endProcess(hasFailed);
     if (stillMs < STALL_MS) return;
     const names = [...running].map((name) => `  ${name}`).join("\n");
     process.stderr.write(

@@ -28,7 +28,7 @@ const runs = [
   ["--test", ...list("conformance", ".e2e.js")],
 ];
 for (const args of runs) {
-  const argv = ["--enable-source-maps", ...args];
+  const argv = ["--enable-source-maps", "--test-reporter=spec", ...args];
   const { status } = spawnSync(process.execPath, argv, { stdio: "inherit", env });
   if (status !== 0) process.exitCode = 1;
 }

@@ -48,7 +48,7 @@ const env = {
   OFFSHOOT_TEST_POSTGRES: await postgres.newAddress(),
 };
 try {
-  const node = ["--enable-source-maps"];
+  const node = ["--enable-source-maps", "--test-reporter=spec"];
   const unit = listFiles(HERE, ".test.js").filter(
     (file) => suites.unit.some((part) => file.includes(part)) && isChosen(file),
   );
