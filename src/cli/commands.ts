@@ -1,24 +1,28 @@
-/** Every command and flag, as data. The code of a command is loaded when it is called. */
+/** Every command and flag, as data; most rows are in files by what they manage (`server-commands.ts`). The code of a command is loaded when it is called. */
 
 import { PAYLOAD_FIELDS } from "../delegation/runner/payload-fields.ts";
-import { ACP_COMMAND } from "./acp-command.ts";
-import { AUDIT_COMMAND } from "./audit-command.ts";
-import { AUTH_COMMAND } from "./auth-command.ts";
 import { CHAT_COMMAND } from "./chat-command.ts";
 import type { CliCommand } from "./command.ts";
-import { KEYS_COMMAND } from "./keys-command.ts";
-import { MCP_COMMAND } from "./mcp-command.ts";
-import { RUNS_COMMAND } from "./runs-command.ts";
-import { PROVIDER_NAMES, SERVED_MODEL_OPTIONS } from "./served-model-options.ts";
+import {
+  AGENTS_COMMAND,
+  SKILLS_COMMAND,
+  TEMPLATE_OPTIONS,
+  TEMPLATES_COMMAND,
+} from "./file-commands.ts";
+import { AUTH_COMMAND, MODELS_COMMAND, SETUP_COMMAND } from "./model-commands.ts";
+import { ACP_COMMAND, MCP_COMMAND } from "./protocol-commands.ts";
+import { RUNS_COMMAND, SESSIONS_COMMAND, STORE_COMMAND, UNDO_COMMAND } from "./record-commands.ts";
+import { PROVIDER_NAMES } from "./served-model-options.ts";
+import {
+  AUDIT_COMMAND,
+  KEYS_COMMAND,
+  SERVE_COMMAND,
+  UI_COMMAND,
+  WEBHOOKS_COMMAND,
+  WORKER_COMMAND,
+} from "./server-commands.ts";
 import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
-import { SESSIONS_COMMAND } from "./sessions-command.ts";
-import { SKILLS_COMMAND } from "./skills-command.ts";
-import { STORE_COMMAND } from "./store-command.ts";
 import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
-import { TEMPLATE_OPTIONS, TEMPLATES_COMMAND } from "./templates-command.ts";
-import { UI_COMMAND } from "./ui-command.ts";
-import { UNDO_COMMAND } from "./undo-command.ts";
-import { WEBHOOKS_COMMAND } from "./webhooks-command.ts";
 
 export const COMMANDS: Readonly<Record<string, CliCommand>> = {
   run: {
@@ -186,75 +190,11 @@ export const COMMANDS: Readonly<Record<string, CliCommand>> = {
     load: () => import("./commands/run.ts"),
   },
   chat: CHAT_COMMAND,
-  setup: {
-    summary: "Set a key and a default model, step by step; `offshoot` alone begins with it",
-    usage: "",
-    options: {},
-    examples: ["offshoot setup"],
-    keys: true,
-    load: () => import("./commands/setup.ts"),
-  },
+  setup: SETUP_COMMAND,
   acp: ACP_COMMAND,
-  serve: {
-    summary: "Serve the Responses API over HTTP, on any model",
-    usage: "",
-    options: {
-      host: { type: "string", value: "ADDRESS", summary: "Address to listen on (127.0.0.1)" },
-      port: {
-        type: "string",
-        short: "p",
-        value: "N",
-        summary: "Port to listen on; 0 for any free one (8484)",
-      },
-      ...SERVED_MODEL_OPTIONS,
-      workers: { type: "string", value: "N", summary: "Number of processes (1)" },
-      "no-auth": { type: "boolean", summary: "Accept requests without a key" },
-      ...STORE_OPTION,
-      ...ENGINE_OPTION,
-      "no-store": { type: "boolean", summary: "Store only responses whose requests say `store`" },
-      "tls-cert": { type: "string", value: "FILE", summary: "Serve HTTPS with this certificate" },
-      "tls-key": { type: "string", value: "FILE", summary: "The certificate's private key" },
-      root: { type: "string", value: "DIR", summary: "The folder that tools work in (this one)" },
-      tools: {
-        type: "string",
-        value: "LIST",
-        summary: "The server's own tools that clients may use; `none` for none",
-      },
-      log: {
-        type: "string",
-        value: "FORMAT",
-        choices: ["text", "json", "off"],
-        summary: "A line for each request, on standard error",
-      },
-    },
-    examples: [
-      "offshoot serve",
-      "offshoot serve -m openai/gpt-5.1 --port 8080 --workers 4",
-      "offshoot serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem",
-    ],
-    keys: true,
-    load: () => import("./commands/serve.ts"),
-  },
+  serve: SERVE_COMMAND,
   ui: UI_COMMAND,
-  worker: {
-    summary: "Work on the queues of servers, without HTTP",
-    usage: "",
-    options: {
-      ...SERVED_MODEL_OPTIONS,
-      ...STORE_OPTION,
-      ...ENGINE_OPTION,
-      root: { type: "string", value: "DIR", summary: "The folder that tools work in (this one)" },
-      log: {
-        type: "string",
-        value: "FORMAT",
-        choices: ["text", "json", "off"],
-        summary: "A line for each run taken over, on standard error",
-      },
-    },
-    examples: ["offshoot worker --store postgres://offshoot@db/offshoot"],
-    keys: true,
-    load: () => import("./commands/worker.ts"),
-  },
+  worker: WORKER_COMMAND,
   subagent: {
     summary: "Run one JSON payload from standard input, print SSE: the runner of child processes",
     usage: "",
@@ -268,50 +208,12 @@ export const COMMANDS: Readonly<Record<string, CliCommand>> = {
     keys: true,
     load: () => import("./commands/subagent.ts"),
   },
-  models: {
-    summary: "List the available models, or download one",
-    usage: "[list | pull NAME]",
-    options: {
-      all: { type: "boolean", only: ["list"], summary: "also models that need a key" },
-      json: { type: "boolean", only: ["list"], summary: "one JSON document" },
-      sha256: {
-        type: "string",
-        value: "HEX",
-        only: ["pull"],
-        summary: "the checksum that a pulled file must have",
-      },
-    },
-    subcommands: {
-      list: "List the models that can be reached now, and how",
-      pull: "Download a small open model (GGUF) by name or URL",
-    },
-    examples: ["offshoot models", "offshoot models --all", "offshoot models pull NAME"],
-    keys: true,
-    load: () => import("./commands/models.ts"),
-  },
+  models: MODELS_COMMAND,
   runs: RUNS_COMMAND,
   sessions: SESSIONS_COMMAND,
   undo: UNDO_COMMAND,
   store: STORE_COMMAND,
-  agents: {
-    summary: "Manage agents that runs may delegate to, as files",
-    usage: "[list | show | new | check | trust | untrust] [NAME]",
-    options: {
-      json: { type: "boolean", only: ["list", "show", "check"], summary: "JSON instead of text" },
-      project: { type: "boolean", only: ["new"], summary: "one of the project, not of the user" },
-    },
-    subcommands: {
-      list: "List the user's and the project's, and which are used",
-      show: "Show one agent: its model, tools, budget and instructions",
-      new: "Write a new file to start from",
-      check: "Check the files and report problems",
-      trust: "Trust an agent of the project, as its file is now",
-      untrust: "Remove that trust",
-    },
-    examples: ["offshoot agents new reviewer", "offshoot agents check"],
-    operands: { kind: "agents", notFor: ["list", "new"] },
-    load: () => import("./commands/agents.ts"),
-  },
+  agents: AGENTS_COMMAND,
   skills: SKILLS_COMMAND,
   templates: TEMPLATES_COMMAND,
   mcp: MCP_COMMAND,
