@@ -15,9 +15,7 @@ import { NEVER, throwIfAborted, untilAborted } from "../base/async.ts";
 import type { Failure } from "../base/failure.ts";
 import type { WaitReason } from "../protocol/child-queue.ts";
 import type { ChildAccount } from "./account.ts";
-import { Announced } from "./announced.ts";
-import { Bell } from "./bell.ts";
-import { FamilyQueue } from "./family-queue.ts";
+import { Bell, FamilyQueue } from "./family-queue.ts";
 import { FoundChildren } from "./found-children.ts";
 import { KeptPart } from "./kept-part.ts";
 import {
@@ -31,7 +29,7 @@ import {
   mapKinds,
   NOTHING,
 } from "./limits.ts";
-import { type Adopted, type Newcomer, toRefusal } from "./newcomer.ts";
+import { type Adopted, Announced, type Newcomer, toRefusal } from "./newcomer.ts";
 import { type FamilyParent, Quota } from "./quota.ts";
 import { type CreateAccount, type Drawing, OpenShares, Share } from "./share.ts";
 

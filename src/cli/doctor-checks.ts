@@ -39,8 +39,13 @@ import {
 } from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
 import { broken, type DoctorCheck, type DoctorSurroundings, gap, ok } from "./doctor-check.ts";
-import { checkAliases, checkKeyStore, checkStoredKeys, checkTemplates } from "./doctor-keys.ts";
-import { checkNotes } from "./doctor-notes.ts";
+import {
+  checkAliases,
+  checkKeyStore,
+  checkNotes,
+  checkStoredKeys,
+  checkTemplates,
+} from "./doctor-files.ts";
 import type { Io } from "./io.ts";
 
 /** Runs them in the order in which they are shown. */

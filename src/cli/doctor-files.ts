@@ -1,15 +1,18 @@
 /**
- * The checks of `offshoot doctor` for stored keys, aliases and templates. None shows the value of a key, or asks the
- * keyring for one.
+ * The checks of `offshoot doctor` for the user's files: stored keys, aliases, templates, AGENTS.md and skills. None
+ * shows the value of a key, or asks the keyring for one.
  */
 
+import { dirname } from "node:path";
 import { parseModelRef } from "../providers/models/model-ref.ts";
 import { findKeyring } from "../runtime/auth/keyring.ts";
 import type { Config } from "../runtime/config/config.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { userPaths } from "../runtime/paths.ts";
+import { readProjectNotes } from "../runtime/prompt/project-notes.ts";
 import type { DoctorCheck, DoctorSurroundings } from "./doctor-check.ts";
 import { keyStoreOf } from "./open-keys.ts";
+import { openSkills } from "./open-skills.ts";
 import { openTemplates } from "./open-templates.ts";
 
 /**
@@ -77,4 +80,32 @@ export async function checkTemplates(around: DoctorSurroundings): Promise<Doctor
       ...({ name: "templates", status: "gap", found: `${path} ${problem}` } as const),
       advice: "Correct it: `run -t` refuses it until then.",
     }));
+}
+
+/** What goes into the prompt of a model: AGENTS.md and skills that are refused, shortened or too large. */
+export async function checkNotes(
+  { env, home, cwd }: DoctorSurroundings,
+  config: Config | undefined,
+): Promise<DoctorCheck[]> {
+  const { configFile } = userPaths({ ...env, OFFSHOOT_CONFIG: undefined }, home);
+  const search = { cwd, home, userFolder: dirname(configFile), uid: process.getuid?.() };
+  const notes =
+    config?.get("project_notes") === false
+      ? { parts: [], warnings: [] }
+      : await readProjectNotes(search);
+  const skills =
+    config?.get("skills") === false
+      ? { skills: [], warnings: [] }
+      : await openSkills({ env, home, cwd });
+  const used = notes.parts.filter(({ text }) => text !== "").map(({ source }) => source);
+  return [
+    toCheck("notes", used.join(", ") || "no AGENTS.md"),
+    ...notes.warnings.map((warning) => toCheck("notes", warning, "gap")),
+    toCheck("skills", skills.skills.map(({ name }) => name).join(", ") || "none"),
+    ...skills.warnings.map((warning) => toCheck("skills", warning, "gap")),
+  ];
+}
+
+function toCheck(name: string, found: string, status: DoctorCheck["status"] = "ok"): DoctorCheck {
+  return { name, status, found, advice: undefined };
 }

@@ -12,7 +12,6 @@
 
 import type { FailureCode } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { ChildBudget } from "./child-budget.ts";
 import type { ChildNews } from "./child-news.ts";
 import type { ChildQueue } from "./child-queue.ts";
 import type { FileEvent } from "./file-changes.ts";
@@ -376,4 +375,16 @@ export interface LoggedEvent {
   /** From 0, without gaps. */
   readonly seq: number;
   readonly event: RunEvent;
+}
+
+/**
+ * New limits of a child that may run in any process and asked for more budget: what it may spend from now
+ * on, in all.
+ */
+export interface ChildBudget {
+  readonly type: "child_budget";
+  readonly child_id: string;
+  /** Limits by kind; null if its parent does not limit it. */
+  readonly limits: JsonObject;
+  readonly at_ms: number;
 }

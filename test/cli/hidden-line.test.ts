@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createHiddenLine, LEFT } from "../../src/cli/hidden-line.ts";
+import { createHiddenLine, LEFT } from "../../src/cli/terminal-device.ts";
 
 describe("a line that is typed unseen", () => {
   const rows: readonly [

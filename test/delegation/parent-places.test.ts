@@ -8,7 +8,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createTurnstile } from "../../src/base/turnstile.ts";
 import type { ChildPlaces } from "../../src/delegation/child.ts";
-import { createPlaceGrants } from "../../src/delegation/executors/place-grants.ts";
+import { createPlaceGrants } from "../../src/delegation/executors/child-process.ts";
 import { parsePlaceAsk } from "../../src/delegation/place-line.ts";
 import { openParentPlaces } from "../../src/delegation/runner/parent-places.ts";
 import { patience, untilTrue } from "../patience.ts";

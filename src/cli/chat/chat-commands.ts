@@ -9,6 +9,7 @@ import { clip, plural } from "../../base/text.ts";
 import { readCosts } from "../../delegation/ledger/costs.ts";
 import { renderSession } from "../../delegation/ledger/session.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
+import type { UndoReport } from "../../runtime/undo/undo.ts";
 import type { CommandCall } from "../command.ts";
 import { renderRows } from "../commands/runs-cost.ts";
 import { showTree } from "../commands/runs-tree.ts";
@@ -17,7 +18,6 @@ import type { DefinitionRow } from "./definition-lines.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import { Picker, type PickerRow } from "./picker.ts";
 import { KEYS, SLASH_COMMANDS, type SlashCall, type SlashName } from "./slash.ts";
-import { toUndoneText } from "./undone-text.ts";
 
 export interface CommandParts {
   readonly engine: ChatEngine;
@@ -256,4 +256,24 @@ function toTurn(text: string): number {
 
 function invalid(message: string): Failure {
   return new Failure("invalid_request", message);
+}
+
+/** How many files of a kind are named: the line stays short. */
+const MOST_NAMED = 5;
+
+/** The chat's report of an undo, a line for each kind of change. */
+export function toUndoneText({ files, obstacles, unseen, undo }: UndoReport): string {
+  const told = files.length === 0 ? ["No file had to be restored."] : [];
+  for (const kind of ["restored", "created", "removed"] as const) {
+    const paths = files.filter(({ change }) => change === kind).map(({ path }) => path);
+    if (paths.length === 0) continue;
+    const named = paths.slice(0, MOST_NAMED).join(", ");
+    const more = paths.length > MOST_NAMED ? ", …" : "";
+    told.push(`${plural(paths.length, "file")} ${kind}: ${named}${more}.`);
+  }
+  if (undo !== null) told.push(`To undo this: offshoot undo ${undo}`);
+  const left = obstacles.filter(({ canForce }) => !canForce).map(({ path }) => path);
+  if (left.length > 0) told.push(`Left alone: ${left.join(", ")}.`);
+  if (unseen.length > 0) told.push(`May have changed more: ${unseen.join(", ")}.`);
+  return told.join("\n");
 }

@@ -13,6 +13,7 @@ import { toFailure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { readDepth, toDepthVariable } from "../../tools/mcp/depth.ts";
 import type { ChildOrder, ChildPlaces, Executor } from "../child.ts";
+import { encodePlace, type PlaceAsk } from "../place-line.ts";
 import type { OpenQuestions } from "../questions.ts";
 import { childVariables } from "./child-environment.ts";
 import { type PayloadParts, toPayload } from "./child-payload.ts";
@@ -20,7 +21,6 @@ import { createChildQuestions } from "./child-questions.ts";
 import { type ChildExit, type SeenChild, toReport } from "./child-report.ts";
 import { createFrameReader, type FrameLimits, type FrameReader } from "./frame-reader.ts";
 import { createPersonAsks, type Person } from "./person-asks.ts";
-import { createPlaceGrants } from "./place-grants.ts";
 import { type RunnerProcess, startRunner } from "./runner-process.ts";
 import { chargeUpTo, createTopUps } from "./top-ups.ts";
 
@@ -214,3 +214,43 @@ function createTail(): Tail {
 
 /** How the command begins a line about what is wrong. */
 const LEAD = "offshoot: ";
+
+/** The places that one child process has for children of its own, from those of its parent. */
+interface PlaceGrants {
+  read(ask: PlaceAsk): void;
+  /** Takes all places back: the child has ended. */
+  stop(): void;
+}
+
+export function createPlaceGrants(
+  places: ChildPlaces | undefined,
+  write: (line: string) => void,
+): PlaceGrants {
+  const open = new Map<number, () => void>();
+
+  async function grant(ask: number): Promise<void> {
+    const over = new AbortController();
+    open.set(ask, () => over.abort());
+    const leave = await places?.enter(over.signal);
+    if (!leave) return;
+    if (over.signal.aborted) return leave();
+    open.set(ask, leave);
+    write(encodePlace(ask));
+  }
+
+  function end(ask: number): void {
+    open.get(ask)?.();
+    open.delete(ask);
+  }
+
+  return {
+    read({ ask, isDone }) {
+      if (isDone) end(ask);
+      // A request that was withdrawn has no place any more.
+      else grant(ask).catch(() => {});
+    },
+    stop() {
+      for (const ask of [...open.keys()]) end(ask);
+    },
+  };
+}

@@ -9,7 +9,14 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import type { Annotation, OutputText } from "../../protocol/content.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import { seal, unseal } from "../../protocol/sealed-reasoning.ts";
-import type { ConverseCitation, ReasoningContent } from "./schema.ts";
+import type {
+  BlockStart,
+  ConverseAnswerBlock,
+  ConverseBlockDelta,
+  ConverseCitation,
+  Delta,
+  ReasoningContent,
+} from "./schema.ts";
 
 /** The wire that can open what is sealed here. */
 const WIRE = "bedrock";
@@ -166,4 +173,45 @@ function toOwnBlock({ name, start, pieces, bytes, results }: Block): JsonObject 
 /** The pieces as one base64 text. Each piece is base64 of its own, so they are joined as bytes. */
 function toBase64(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString("base64");
+}
+
+/** An event's name and payload, as in `ConverseStream`. */
+type ConverseEvent = readonly [name: string, payload: BlockStart | ConverseBlockDelta];
+
+/**
+ * Converts a finished block to the events that would have streamed it. Undefined for a block without a known stream
+ * form, which is kept unchanged.
+ */
+export function toStreamEvents(
+  block: ConverseAnswerBlock,
+  number: number,
+): ConverseEvent[] | undefined {
+  const { toolUse, reasoningContent, citationsContent, text } = block;
+  const place = { contentBlockIndex: number };
+  const deltas = (all: readonly Delta[]): ConverseEvent[] => [
+    ...all.map((delta): ConverseEvent => ["contentBlockDelta", { ...place, delta }]),
+    ["contentBlockStop", place],
+  ];
+  if (typeof text === "string") return deltas([{ text }]);
+  if (reasoningContent) return deltas(toReasoningDeltas(reasoningContent));
+  if (citationsContent) return deltas(toCitedDeltas(citationsContent));
+  if (!toolUse) return undefined;
+  const { input, ...start } = toolUse;
+  const delta = { toolUse: { input: JSON.stringify(input ?? {}) } };
+  return [["contentBlockStart", { ...place, start: { toolUse: start } }], ...deltas([delta])];
+}
+
+type Content<Name extends keyof ConverseAnswerBlock> = NonNullable<ConverseAnswerBlock[Name]>;
+
+function toReasoningDeltas({
+  reasoningText,
+  redactedContent,
+}: Content<"reasoningContent">): Delta[] {
+  if (redactedContent) return [{ reasoningContent: { redactedContent } }];
+  return reasoningText ? [{ reasoningContent: reasoningText }] : [];
+}
+
+function toCitedDeltas({ content, citations }: Content<"citationsContent">): Delta[] {
+  const texts = (content ?? []).map(({ text }) => ({ text: text ?? "" }));
+  return [...texts, ...(citations ?? []).map((citation) => ({ citation }))];
 }

@@ -26,6 +26,7 @@ import {
   toItem,
   toOwnItem,
   toSearchItem,
+  toStreamEvents,
 } from "./blocks.ts";
 import { JSON_TOOL, usesJsonTool } from "./encode.ts";
 import { type ModelId, parseModelId, takesUnsigned } from "./model-id.ts";
@@ -47,7 +48,6 @@ import {
   type MessageStop,
 } from "./schema.ts";
 import { toStreamFailure } from "./stream-failure.ts";
-import { toStreamEvents } from "./whole-answer.ts";
 
 /** The `type` of a call that the vendor runs itself. Other calls have another type, or none. */
 const OWN_USE = "server_tool_use";

@@ -1,4 +1,8 @@
-/** Why an answer ended, in Gemini's words, which are many. A word we do not know is a plain end. */
+/** The end of an answer: why it ended, in Gemini's words, which are many, and its tokens. A word we do not know is a plain end. */
+
+import { toUsage, type Usage } from "../../protocol/usage.ts";
+import { readShape } from "../shape.ts";
+import { USAGE } from "./schema.ts";
 
 /** True if the vendor's filter stopped the answer, or the prompt (`PROMPT_…`, as our decoder calls it). */
 export function isFiltered(reason: string): boolean {
@@ -44,3 +48,16 @@ const BROKEN: ReadonlySet<string> = new Set([
   "MISSING_THOUGHT_SIGNATURE",
   "NO_IMAGE",
 ]);
+
+/** The tokens of an answer, and the calls of Google's own tools, as the API counts them. `sent` has the counts of all events, joined. */
+export function readUsage(sent: object, nativeCalls: Record<string, number>): Usage {
+  const usage = readShape({ ...sent }, USAGE);
+  const thoughts = usage.thoughtsTokenCount ?? 0;
+  return toUsage({
+    input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
+    cached: usage.cachedContentTokenCount ?? 0,
+    output: (usage.candidatesTokenCount ?? 0) + thoughts,
+    reasoning: thoughts,
+    nativeCalls,
+  });
+}

@@ -18,15 +18,15 @@ import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
+import { isBroken, isFiltered, readUsage, toRefusalText } from "./answer-end.ts";
 import { type Sources, toCitations } from "./citations.ts";
 import { familyOf } from "./family.ts";
-import { isBroken, isFiltered, toRefusalText } from "./finish-reason.ts";
 import { HostedCalls } from "./hosted-calls.ts";
-import { toLogprobs } from "./logprobs.ts";
 import {
   addSegment,
   createOpenText,
   type OpenText,
+  toLogprobs,
   toMessage,
   toReasoning,
   toStart,
@@ -42,7 +42,6 @@ import {
   HEAD,
 } from "./schema.ts";
 import { OWN_ID, type SealedPart } from "./sealed-part.ts";
-import { readUsage } from "./usage.ts";
 
 type Asked = Pick<ModelRequest, "items"> & Partial<Pick<ModelRequest, "tools" | "model">>;
 

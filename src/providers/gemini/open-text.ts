@@ -3,6 +3,7 @@
 import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type { Item, Reasoning } from "../../protocol/items.ts";
 import type { Sources } from "./citations.ts";
+import type { GeminiLikely, GeminiLogprobs } from "./schema.ts";
 import { type SealedPart, sealPart, type TextSegment } from "./sealed-part.ts";
 
 export interface OpenText {
@@ -51,4 +52,17 @@ export function addSegment(segments: TextSegment[], [length, signature]: TextSeg
   if (last?.[1] === null && signature === null)
     segments[segments.length - 1] = [last[0] + length, null];
   else segments.push([length, signature]);
+}
+
+/** Probabilities of tokens in the form of the Responses API, which also has their bytes. */
+export function toLogprobs({ chosenCandidates, topCandidates }: GeminiLogprobs): Logprob[] {
+  return (chosenCandidates ?? []).map((chosen, step) => ({
+    ...toToken(chosen),
+    top_logprobs: (topCandidates?.[step]?.candidates ?? []).map(toToken),
+  }));
+}
+
+function toToken({ token, logProbability }: GeminiLikely) {
+  const text = token ?? "";
+  return { token: text, logprob: logProbability ?? 0, bytes: [...Buffer.from(text)] };
 }

@@ -15,7 +15,6 @@ import { toVendorFailure } from "../provider-failure.ts";
 import { readShape, text } from "../shape.ts";
 import { toToldCost } from "../told-cost.ts";
 import type { Decoder, Quirks } from "../wire.ts";
-import { findListed, isUnlisted } from "./listed-tools.ts";
 import {
   addLogprobs,
   addText,
@@ -26,11 +25,11 @@ import {
   toEndedItem,
   toItem,
 } from "./open-item.ts";
-import { createOwnCalls, type OwnCalls } from "./own-calls.ts";
-import { isPlainDelta } from "./plain-delta.ts";
+import { createOwnCalls, findListed, isUnlisted, type OwnCalls } from "./own-calls.ts";
 import {
   DELTA_EVENT,
   EVENT,
+  isPlainDelta,
   OTHER_EVENT,
   OUTPUT,
   partsOf,

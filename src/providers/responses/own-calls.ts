@@ -1,9 +1,9 @@
 /**
- * Calls that the vendor of a Responses API made itself: how many of them it bills, and those that it writes
- * in the form of the client's own calls.
+ * Calls that the vendor of a Responses API made itself: how many of them it bills, those that it writes in the form of
+ * the client's own calls, and the tools that it listed for them.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Quirks } from "../wire.ts";
 import type { WireItem, WireUsage } from "./schema.ts";
@@ -62,4 +62,25 @@ function toCounts(told: JsonObject): Record<string, number> {
     typeof count === "number" ? count : 0,
   ]);
   return Object.fromEntries(named);
+}
+
+/**
+ * The tools of an MCP server. OpenAI ends the item while its list is still empty, and sends the tools only in the
+ * answer's last event. So an item with an empty list is ended there.
+ */
+export function isUnlisted(item: WireItem): boolean {
+  return item.type === "mcp_list_tools" && countTools(item) === 0;
+}
+
+/** The `mcp_list_tools` item with its tools, if `output` has it. */
+export function findListed({ id }: WireItem, output: unknown): WireItem | undefined {
+  const items: readonly unknown[] = Array.isArray(output) ? output : [];
+  return items
+    .filter(isJsonObject)
+    .find((item) => item["id"] === id && item["type"] === "mcp_list_tools" && countTools(item) > 0);
+}
+
+function countTools(item: WireItem | JsonObject): number {
+  const { tools } = item as { tools?: unknown };
+  return Array.isArray(tools) ? tools.length : 0;
 }

@@ -4,6 +4,7 @@
  * Fields that the decoder does not use, and items of the vendor's own, pass through it unchanged.
  */
 
+import type { JsonObject } from "../../base/json.ts";
 import { Annotation } from "../../protocol/content.ts";
 import { ResponseEvent } from "../../protocol/response-events.ts";
 import { LOGPROBS } from "../logprob-shape.ts";
@@ -136,4 +137,14 @@ export function partsOf({ type, content }: WireItem): readonly WirePart[] {
     if (part.type) return part;
     return { ...part, type: typeof part.refusal === "string" ? "refusal" : kind };
   });
+}
+
+/** Recognizes the most common events without reading their whole shape, which takes four times as long. */
+export function isPlainDelta(event: JsonObject): event is JsonObject & WireEvent {
+  const { delta, output_index, content_index, summary_index, item_id, logprobs } = event;
+  if (typeof delta !== "string" || typeof output_index !== "number") return false;
+  if (content_index !== undefined && typeof content_index !== "number") return false;
+  if (summary_index !== undefined && typeof summary_index !== "number") return false;
+  if (item_id !== undefined && typeof item_id !== "string") return false;
+  return logprobs === undefined || (Array.isArray(logprobs) && logprobs.length === 0);
 }

@@ -6,6 +6,7 @@
 
 import { encodeTask } from "../../agent/task.ts";
 import { undoAfter } from "../../base/busy.ts";
+import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import { clip } from "../../base/text.ts";
@@ -14,6 +15,7 @@ import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { NewThing } from "../../store/shelf.ts";
+import { toSessionRunThing } from "../conversations/session-things.ts";
 import type { DirectModel } from "../direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "../direct/direct-request.ts";
 import { createDirectResponse, type DirectParts } from "../direct/direct-response.ts";
@@ -22,7 +24,7 @@ import { withInputIds } from "../fold/with-id.ts";
 import type { LiveResponse } from "../follow/live-response.ts";
 import { toLive } from "../follow/run-response.ts";
 import { checkApprovals } from "../kept/approvals.ts";
-import { RESPONSE_BODY } from "../kept/kept-response.ts";
+import { RESPONSE_BODY, toKeptInput, toKeptThing } from "../kept/kept-response.ts";
 import type { ModelTarget } from "../models/model-target.ts";
 import { checkCalls } from "../request/check-calls.ts";
 import { fillEcho, toUsedTier } from "../request/echo.ts";
@@ -39,7 +41,6 @@ import { needsThoughtSeal, sealThoughts } from "../sealing/thought-seal.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { claimMade, findMade, type Once, toOnceKey } from "../tenant/idempotency.ts";
 import type { ApiParts } from "./api-parts.ts";
-import { toResponseThings } from "./response-things.ts";
 
 export interface CreateOrigin {
   readonly caller: Caller;
@@ -332,4 +333,34 @@ async function checkEnded(engine: Engine, previous: string | null | undefined): 
   if (!previous || (await engine.status(toRunId(previous)))?.status !== "running") return;
   const message = `The response \`${clip(previous, 80)}\` has not ended yet. Continue it when it has.`;
   throw new Failure("conflict", message, { param: "previous_response_id" });
+}
+
+interface Keeping {
+  readonly clock: Clock;
+  /** How long a stored response is kept; null for ever. */
+  readonly ttlMs: number | null;
+}
+
+interface Names {
+  readonly id: string;
+  readonly runId: string;
+}
+
+/**
+ * The things that are stored with a response's run: first the response, then its place in its conversation.
+ */
+function toResponseThings(
+  { clock, ttlMs }: Keeping,
+  { id, runId }: Names,
+  { wish, task }: Planned,
+): readonly [NewThing, ...NewThing[]] {
+  const { tenant, previous_response_id, conversation, background } = wish;
+  const conversation_id = conversation?.id ?? null;
+  const input = toKeptInput(task.items);
+  const kept = { previous_response_id, conversation_id, background, input };
+  const nowMs = clock.now();
+  const response = toKeptThing({ tenant, id, kept }, { nowMs, ttlMs });
+  if (!conversation) return [response];
+  const session = { tenant, id: conversation.id };
+  return [response, toSessionRunThing(session, { run: runId, folder: null }, nowMs)];
 }

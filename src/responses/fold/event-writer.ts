@@ -44,7 +44,12 @@ import {
 } from "./call-events.ts";
 import { createGivenItems, type PlacedItem, withGiven } from "./given-items.ts";
 import { ItemView, type Showing } from "./item-view.ts";
-import { createOutputList } from "./output-list.ts";
+import {
+  createOutputList,
+  createSpeaker,
+  type OpenOutputItem,
+  type Speaker,
+} from "./open-output.ts";
 import { createPartWriter, idOf } from "./part-writer.ts";
 import {
   breakResponse,
@@ -54,7 +59,6 @@ import {
   withToldError,
 } from "./response-object.ts";
 import { isSilent } from "./silent-events.ts";
-import { createVoice, type OpenOutputItem, type Speaker } from "./speaker.ts";
 import { toTerminalEvents } from "./terminal-events.ts";
 
 export interface EventWriter {
@@ -90,7 +94,7 @@ class RunWriter {
   #out: EmittedEvent[] = [];
   readonly #output = createOutputList();
   readonly given = createGivenItems();
-  readonly #own = createVoice();
+  readonly #own = createSpeaker();
   /** The agents of its team, by their names. */
   readonly #others = new Map<string, Speaker>();
   /** The agent of the present event. */
@@ -177,7 +181,7 @@ class RunWriter {
 
   /** Reads an event of an agent of the team like an event of the run, under the agent's name. */
   #readOther({ agent, event }: ChildEvent): void {
-    const voice = this.#others.get(agent) ?? createVoice(agent);
+    const voice = this.#others.get(agent) ?? createSpeaker(agent);
     this.#others.set(agent, voice);
     this.#voice = voice;
     if (event.type === "run_end") {

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import {
-  type CreateResponse,
+  CreateResponse,
   INCLUDES,
   parseCreateResponse,
   type TextFormat,
@@ -20,7 +20,6 @@ import type { ModelOptions, OutputFormat, ReasoningOptions } from "../../provide
 import type { ModelTarget } from "../models/model-target.ts";
 import type { Caller } from "../tenant/caller.ts";
 import { toEcho } from "./echo.ts";
-import { KNOWN_PARAMETERS } from "./parameters.ts";
 import type { Echo } from "./response-settings.ts";
 import { encodeWish, type ResponseWish } from "./response-wish.ts";
 
@@ -278,3 +277,12 @@ export function toFormat(format: TextFormat | null | undefined): OutputFormat {
   const described = description ? { description } : {};
   return { type: "json_schema", name, ...described, schema, strict: strict ?? false };
 }
+
+/** Known to clients of certain servers, without effect here. */
+const TOLERATED = ["generate", "client_metadata", "stream_id", "betas"];
+
+/** The parameters of a request that have an effect; others are listed in the answer as left out. */
+const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
+  ...Object.keys(CreateResponse.shape),
+  ...TOLERATED,
+]);

@@ -2,8 +2,10 @@
  * The seals of a server, each for one tenant: a text that one tenant got does not open for another.
  */
 
-import type { CompactionSeal } from "../../agent/context/compacted-context.ts";
-import { createCompactionSeal } from "./compaction-seal.ts";
+import type { CompactedContext, CompactionSeal } from "../../agent/context/compacted-context.ts";
+import { asJson } from "../../base/json.ts";
+import { storedObject } from "../../base/stored.ts";
+import { createTenantSeal } from "./tenant-seal.ts";
 import { createThoughtSeal, type ThoughtSeal } from "./thought-seal.ts";
 
 export interface Seals {
@@ -17,5 +19,22 @@ export function createSeals(serverKey: Uint8Array): Seals {
   return {
     sealOf: (tenant) => createCompactionSeal(serverKey, tenant),
     thoughtSealOf: (tenant) => createThoughtSeal(serverKey, tenant),
+  };
+}
+
+const SEALED = storedObject<CompactedContext>("a compacted conversation", ["summary", "messages"]);
+
+/** The sealed form in which a client gets a compacted conversation. One that another server made does not open here. */
+export function createCompactionSeal(serverKey: Uint8Array, tenant: string): CompactionSeal {
+  const { seal, open } = createTenantSeal(serverKey, tenant, {
+    purpose: "compaction",
+    prefix: "offshoot1.",
+  });
+  return {
+    seal: (context) => seal(asJson(context)),
+    open(text) {
+      const opened = open(text);
+      return opened === undefined ? undefined : SEALED.read(opened);
+    },
   };
 }

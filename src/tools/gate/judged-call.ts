@@ -16,13 +16,12 @@ import type { ContentPart } from "../../protocol/content.ts";
 import type { KeepEvents } from "../changes/change-keeper.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunScope } from "../scope.ts";
-import { type Effect, type Tool, ToolOutput } from "../tool.ts";
+import { type Effect, type Tool, type ToolContext, ToolOutput } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { CallContext, GateParts, ToolResult } from "./call.ts";
 import { grants } from "./grant.ts";
 import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
 import { fits, NOTHING_TOUCHED, type ToolCall } from "./rules.ts";
-import { runLimited } from "./run-limited.ts";
 import { type HookedCall, runToolHooks, withDenial } from "./tool-hooks.ts";
 
 /** The state of a gate between calls. */
@@ -183,4 +182,32 @@ function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const kept = cutToChars(text, maxChars);
   return `${kept}\n[Output truncated: ${kept.length} of ${text.length} characters]`;
+}
+
+/** Runs a call within its time limit. A call that ignores its signal is abandoned. */
+async function runLimited(
+  { tool, input }: Allowed,
+  context: ToolContext,
+  timeoutMs: number,
+): Promise<Json | ToolOutput> {
+  const own = new AbortController();
+  const seconds = Math.round(timeoutMs / 100) / 10;
+  const timer = setTimeout(() => {
+    const message = `\`${tool.spec.name}\` took longer than ${seconds} s.`;
+    own.abort(new Failure("tool_failed", message));
+  }, timeoutMs);
+  const signal = AbortSignal.any([context.signal, own.signal]);
+  let give: (() => void) | undefined;
+  try {
+    const cut = new Promise<never>((_, reject) => {
+      give = () => reject(toAbortFailure(signal));
+      signal.addEventListener("abort", give, { once: true });
+      // A signal that is already aborted does not call its listeners.
+      if (signal.aborted) give();
+    });
+    return await Promise.race([tool.run(input, { ...context, signal }), cut]);
+  } finally {
+    clearTimeout(timer);
+    if (give) signal.removeEventListener("abort", give);
+  }
 }

@@ -3,6 +3,7 @@
  * them.
  */
 
+import { createHash } from "node:crypto";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
@@ -14,7 +15,6 @@ import { isWanted, type Listing, type Offered } from "./listing.ts";
 import { hashOf } from "./pins.ts";
 import { type CallRemote, type Remote, type RemoteParts, toTool } from "./remote-tool.ts";
 import { toPromptResult, toResourceResult, toToolResult } from "./result.ts";
-import { toToolNames } from "./tool-name.ts";
 
 export interface ServerTools {
   readonly tools: readonly ServerTool[];
@@ -209,4 +209,36 @@ function toRow({
   arguments: taken,
 }: JsonObject): JsonObject {
   return { uri, uriTemplate, name, description, mimeType, arguments: taken };
+}
+
+/** The shortest limit among the vendors. */
+const MAX_CHARS = 64;
+const HASH_CHARS = 8;
+
+/**
+ * The names of a server's tools here: `mcp__SERVER__TOOL`, with the characters and the length that every vendor
+ * accepts. They depend only on the server's own list, so they are the same in every run. `remote` are the server's own names, each
+ * once.
+ */
+export function toToolNames(server: string, remote: readonly string[]): Map<string, string> {
+  const plain = remote.map((name) => clean(`mcp__${server}__${name}`));
+  const taken = new Map<string, number>();
+  for (const name of plain) taken.set(name, (taken.get(name) ?? 0) + 1);
+  const entries = remote.map((name, index): [string, string] => {
+    const short = plain[index] ?? "";
+    const isOwn = short === `mcp__${server}__${name}`;
+    // If two names become equal when they are cleaned, the one that was clean keeps its name.
+    const clashes = (taken.get(short) ?? 0) > 1 && !isOwn;
+    return [name, clashes || short.length > MAX_CHARS ? withHash(short, server, name) : short];
+  });
+  return new Map(entries);
+}
+
+function clean(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+function withHash(short: string, server: string, name: string): string {
+  const hash = createHash("sha256").update(`${server}\0${name}`).digest("hex");
+  return `${short.slice(0, MAX_CHARS - HASH_CHARS - 1)}_${hash.slice(0, HASH_CHARS)}`;
 }

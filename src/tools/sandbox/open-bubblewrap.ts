@@ -1,20 +1,19 @@
 /** The `sandbox` level on Linux: finds bubblewrap, tries it out, and runs commands in it. */
 
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
-import { bubblewrapArguments, type View } from "./bubblewrap.ts";
+import { bubblewrapArguments, type Hidden, type KernelFiles, type View } from "./bubblewrap.ts";
 import { type Covers, createCoverSearch } from "./covers.ts";
 import { commandVariables } from "./environment.ts";
 import type { HeldCommand, Holder, SandboxParts } from "./holder.ts";
 import { type Inputs, openInputs } from "./inputs.ts";
-import { findKernelFiles } from "./kernel-files.ts";
 import { readTasks, withLimits } from "./limits.ts";
 import { viewLinux } from "./linux-view.ts";
 import { clearPlaces, holdPlace, type Placeholder } from "./placeholder.ts";
@@ -199,4 +198,35 @@ function remedy(): string {
 function unavailable(why: string, how: string): Failure {
   const message = `The sandbox level \`sandbox\` is not available: ${why}. ${how}, or choose the level \`process\` or \`none\`.`;
   return new Failure("invalid_request", message, { param: "sandbox" });
+}
+
+const FOLDER = "/proc";
+
+/** Figures about the machine that programs ask for, and links that lead to a process's own files. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...["cpuinfo", "loadavg", "meminfo", "stat", "swaps", "uptime", "version", "vmstat"],
+  ...["cgroups", "filesystems", "sysvipc", "tty"],
+]);
+
+/** Settings, in which programs read limits. */
+const FIXED: ReadonlySet<string> = new Set(["sys"]);
+
+/**
+ * The files of `/proc` that a sandboxed command sees beside its own processes. The kernel lets user 0 change the
+ * machine through some of these files without any capability, and others show what other users do. So there is a list
+ * of the allowed ones: a kernel may have files that are unknown here. All of them are read-only.
+ */
+export function findKernelFiles(folder = FOLDER): KernelFiles {
+  const hidden: Hidden[] = [];
+  const readOnly: string[] = [];
+  for (const name of readdirSync(folder)) {
+    if (/^\d+$/.test(name) || SHOWN.has(name)) continue;
+    const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    // Links lead to the files of the reading process.
+    if (!stats || stats.isSymbolicLink()) continue;
+    const path = join(FOLDER, name);
+    if (FIXED.has(name)) readOnly.push(path);
+    else hidden.push({ path, isFolder: stats.isDirectory() });
+  }
+  return { hidden, readOnly };
 }

@@ -5,7 +5,7 @@ import { expandCompactions } from "../../../src/agent/context/expand-compactions
 import { keepWords } from "../../../src/agent/context/keep-words.ts";
 import { toPlainText } from "../../../src/agent/context/message-text.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import { createCompactionSeal } from "../../../src/responses/sealing/compaction-seal.ts";
+import { createCompactionSeal } from "../../../src/responses/sealing/seals.ts";
 
 const seal = createCompactionSeal(new Uint8Array(32), "tenant");
 const user = (content: string): Item => ({ type: "message", role: "user", content });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { toUndoneText } from "../../../src/cli/chat/undone-text.ts";
+import { toUndoneText } from "../../../src/cli/chat/chat-commands.ts";
 import type { UndoneFile } from "../../../src/runtime/undo/undo.ts";
 
 const REPORT = { root: "", runs: [], changed: 1, obstacles: [], unseen: [], undo: null };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { toLogprobs } from "../../../src/providers/gemini/logprobs.ts";
+import { toLogprobs } from "../../../src/providers/gemini/open-text.ts";
 
 describe("gemini token probabilities", () => {
   it("are the chosen tokens, each with the others of its step, and their bytes", () => {

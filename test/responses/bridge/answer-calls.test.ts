@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Item } from "../../../src/protocol/items.ts";
 import { pairResults } from "../../../src/providers/pair-results.ts";
-import { answerCalls } from "../../../src/responses/bridge/answer-calls.ts";
+import { answerCalls } from "../../../src/responses/bridge/bridge.ts";
 import { createMcpKind, NO_SERVERS } from "../../../src/responses/kinds/mcp.ts";
 
 const kind = createMcpKind({ connect: NO_SERVERS });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { EmittedItem } from "../../../src/protocol/emitted.ts";
-import { createOutputList } from "../../../src/responses/fold/output-list.ts";
+import { createOutputList } from "../../../src/responses/fold/open-output.ts";
 
 const item = (id: string): EmittedItem =>
   ({ type: "function_call", id, call_id: id, name: "f", arguments: "" }) as EmittedItem;

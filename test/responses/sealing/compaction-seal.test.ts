@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createCompactionSeal } from "../../../src/responses/sealing/compaction-seal.ts";
+import { createCompactionSeal } from "../../../src/responses/sealing/seals.ts";
 
 const KEY = new Uint8Array(32).fill(7);
 const context = { summary: "Secret words.", messages: [], tail: [], covered: ["abc"] };

@@ -7,11 +7,11 @@ import type { Json } from "../../../src/base/json.ts";
 import type { RunContext } from "../../../src/engine/engine.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
-import { createCompactionSeal } from "../../../src/responses/sealing/compaction-seal.ts";
 import {
   createSealedCompactor,
   type SealedCompactor,
 } from "../../../src/responses/sealing/sealed-compactor.ts";
+import { createCompactionSeal } from "../../../src/responses/sealing/seals.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
 
 /** A run as its owners see it one after the other: one journal, one log. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { linkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createLinkCheck } from "../../../src/tools/files/ripgrep/link-check.ts";
+import { createLinkCheck } from "../../../src/tools/files/ripgrep/search-files.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 describe("createLinkCheck", () => {

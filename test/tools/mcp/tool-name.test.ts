@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { toToolNames } from "../../../src/tools/mcp/tool-name.ts";
+import { toToolNames } from "../../../src/tools/mcp/server-tools.ts";
 
 describe("the names of remote tools", () => {
   it("are the server's and the tool's if they fit", () => {

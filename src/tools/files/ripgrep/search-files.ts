@@ -1,8 +1,9 @@
 /** Searches lines that match a pattern with ripgrep, as a page of them in the order of files and lines. */
 
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
 import type { ToolContext } from "../../tool.ts";
 import { isSensitive } from "../../workspace/protected.ts";
-import { createLinkCheck, type LinkCheck } from "./link-check.ts";
 import { createPathReader } from "./list-files.ts";
 import { createMatchReader } from "./match-reader.ts";
 import { type PageRequest, Selection, TEXT_COST } from "./page.ts";
@@ -121,3 +122,21 @@ function collectMatches(request: FileSearch, { toShown, isShared }: Sieve): Coll
 }
 
 const PATHS_ONLY: ReadonlySet<string> = new Set(["-l", "--files-with-matches"]);
+
+/** Whether a file's matches may be shown, or only counted. */
+type Part = "kept" | "counted";
+
+/** Whether a file that ripgrep found has a second name, which may be outside of the workspace. */
+type LinkCheck = (path: string, part: Part) => boolean;
+
+/** How many files are checked for the count alone: checking 100,000 takes as long as the search itself. */
+const MAX_COUNTED = 20_000;
+
+/** Files that may be shown are always checked. */
+export function createLinkCheck(cwd: string, maxCounted = MAX_COUNTED): LinkCheck {
+  let checks = 0;
+  return (path, part) => {
+    if (++checks > maxCounted && part === "counted") return false;
+    return (lstatSync(join(cwd, path), { throwIfNoEntry: false })?.nlink ?? 1) > 1;
+  };
+}

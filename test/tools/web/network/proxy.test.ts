@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, it } from "node:test";
 import { Failure } from "../../../../src/base/failure.ts";
-import { findProxy } from "../../../../src/tools/web/network/proxy.ts";
+import { findProxy } from "../../../../src/tools/web/network/find-route.ts";
 import { createWebClient } from "../../../../src/tools/web/network/web-client.ts";
 import { asking, startWeb } from "../web-servers.ts";
 
