@@ -122,6 +122,26 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Folders of these may load each other in a circle, as listed. In all other rooms each folder can be read after those it loads. */
+const CIRCLES: Readonly<Record<string, readonly string[]>> = {
+  agent: ["agent", "agent/context"],
+  cli: ["cli/acp", "cli/chat", "cli/commands", "cli/desk"],
+  delegation: [
+    ...["delegation", "delegation/agents", "delegation/executors", "delegation/ledger"],
+    ...["delegation/telemetry", "delegation/tools"],
+  ],
+  protocol: ["protocol", "protocol/hosted-kinds"],
+  providers: ["providers/embedded", "providers/embedded/intents", "providers/embedded/schema"],
+  runtime: [
+    ...["runtime", "runtime/auth", "runtime/config", "runtime/record", "runtime/run-steps"],
+    ...["runtime/served-models", "runtime/sessions"],
+  ],
+  server: [
+    ...["server", "server/console", "server/embedded", "server/guard", "server/routes"],
+    ...["server/running", "server/socket", "server/watching"],
+  ],
+};
+
 /** What an engine writes, which nobody else sees. */
 const ENGINES_OWN = ["store", "journal", "ownership", "mailbox", "turns"];
 const RUN_INTERFACES = ["run-reader", ...ENGINES_OWN];
@@ -161,6 +181,22 @@ describe("the architecture", () => {
       );
     });
   }
+
+  it("has no circle of folders besides the listed ones", () => {
+    const leads = new Map<string, Set<string>>();
+    for (const file of files) {
+      const from = posix.dirname(file);
+      const local = valueImports(file).filter((path) => path.startsWith("."));
+      for (const path of local) {
+        const to = posix.dirname(posix.join(from, path));
+        if (to.split("/", 1)[0] !== from.split("/", 1)[0] || to === from) continue;
+        leads.set(from, (leads.get(from) ?? new Set()).add(to));
+      }
+    }
+    const listed = Object.values(CIRCLES).flat();
+    const found = [...leads.keys()].filter((folder) => reach(leads, folder).has(folder));
+    assert.deepEqual(found.sort(), listed.sort());
+  });
 
   it("opens what is kept through one door, which alone knows a database", () => {
     for (const file of files.filter((path) => !path.startsWith("store/"))) {
@@ -304,6 +340,20 @@ describe("what a run loads before it knows its model", () => {
 function codeOf(file: string): string {
   const source = withoutComments(readFileSync(new URL(`src/${file}`, ROOT), "utf8"));
   return source.replace(/^(?:export )?(?:interface|type) [\s\S]*?^(?:\}|.*;)$/gm, "");
+}
+
+/** All folders that are loaded by this one, or by those. */
+function reach(leads: ReadonlyMap<string, ReadonlySet<string>>, folder: string): Set<string> {
+  const seen = new Set<string>();
+  const visit = (from: string): void => {
+    for (const to of leads.get(from) ?? []) {
+      if (seen.has(to)) continue;
+      seen.add(to);
+      visit(to);
+    }
+  };
+  visit(folder);
+  return seen;
 }
 
 /** Where in the order of its room a file stands. */

@@ -1,8 +1,8 @@
 /** A vendor's own fields: where they are written, which are accepted, and who may send them. */
 
 import { OWNED_FIELDS } from "../../src/protocol/own-options.ts";
-import { CARRIED_FIELDS, SAMPLING_FIELDS } from "../../src/providers/carried-fields.ts";
-import { DEARER, MOST_BESIDE_USD } from "../../src/providers/told-cost.ts";
+import { CARRIED_FIELDS, SAMPLING_FIELDS } from "../../src/providers/http/carried-fields.ts";
+import { DEARER, MOST_BESIDE_USD } from "../../src/providers/models/told-cost.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import { renderCode, renderFence, renderPage, renderTable } from "./page.ts";
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
 import { DELEGATING_TOOLS } from "../../src/delegation/tools/names.ts";
 import { CALL_SUBAGENT_SPEC, SUBAGENT_SPEC } from "../../src/delegation/tools/specs.ts";
 import { DECIDERS } from "../../src/protocol/run-events.ts";
-import { CATALOGUE } from "../../src/tools/catalogue.ts";
+import { CATALOGUE } from "../../src/tools/catalogue/catalogue.ts";
 import { SANDBOX_LEVELS } from "../../src/tools/sandbox/sandbox.ts";
 import { EFFECTS, type Tool } from "../../src/tools/tool.ts";
 import { SEARCH_PROVIDERS } from "../../src/tools/web/search/providers.ts";

@@ -5,8 +5,8 @@
 import { Failure } from "../base/failure.ts";
 import { chooseModel, type ModelChoice } from "../providers/models/choose-model.ts";
 import { parseModelRef } from "../providers/models/model-ref.ts";
+import { checkProvider } from "../providers/models/provider-names.ts";
 import { movedTo, toShownUrl } from "../providers/vendors/base-url.ts";
-import { checkProvider } from "../providers/vendors/provider-names.ts";
 import type { Config } from "../runtime/config/config.ts";
 import { withOrigin } from "../runtime/config/setting-origin.ts";
 import {

@@ -4,7 +4,7 @@
 
 import { systemClock } from "../base/clock.ts";
 import { toFailure } from "../base/failure.ts";
-import { checkProvider } from "../providers/vendors/provider-names.ts";
+import { checkProvider } from "../providers/models/provider-names.ts";
 import type { ModelTarget } from "../responses/models/model-target.ts";
 import type { Config } from "../runtime/config/config.ts";
 import { withOrigin } from "../runtime/config/setting-origin.ts";

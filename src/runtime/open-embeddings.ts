@@ -7,8 +7,8 @@ import { toUsage } from "../protocol/usage.ts";
 import type { EmbeddingModel } from "../providers/embeddings/embedder.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { findModel } from "../providers/models/models.ts";
+import { wireFor } from "../providers/models/provider-names.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
-import { wireFor } from "../providers/vendors/provider-names.ts";
 import { priceOfEmbeddings } from "./hosted-prices.ts";
 import { type ModelParts, type ModelWish, openEndpoint } from "./open-provider.ts";
 

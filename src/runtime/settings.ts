@@ -14,7 +14,7 @@ import { ASK_PARENT, DELEGATING_TOOLS, SUBAGENTS } from "../delegation/tools/nam
 import { BACKED_KINDS } from "../protocol/hosted-kinds/backed-kinds.ts";
 import type { Timeouts } from "../providers/http/transport.ts";
 import type { Quirks } from "../providers/wire.ts";
-import { CATALOGUE } from "../tools/catalogue.ts";
+import { CATALOGUE } from "../tools/catalogue/catalogue.ts";
 import type { Ask } from "../tools/gate/ask.ts";
 import { checkRuleNames } from "../tools/gate/rule-names.ts";
 import { parseRule, RULE_VERDICTS, type Rule, type RuleVerdict } from "../tools/gate/rules.ts";

@@ -9,7 +9,7 @@ import {
   SYSTEM_BUNDLES,
 } from "../providers/http/ca-bundles.ts";
 import type { Transport } from "../providers/http/transport.ts";
-import type { CatalogueSettings } from "../tools/catalogue.ts";
+import type { CatalogueSettings } from "../tools/catalogue/catalogue.ts";
 import type { KeptText } from "../tools/mcp/kept-map.ts";
 import { type McpServer, parseMcpServers } from "../tools/mcp/server.ts";
 import { VERSION } from "../version.ts";

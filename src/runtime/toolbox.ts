@@ -10,7 +10,11 @@ import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { DELEGATING_TOOLS, isDelegating } from "../delegation/tools/names.ts";
-import { CATALOGUE_DEFAULTS, type CatalogueSettings, createCatalogue } from "../tools/catalogue.ts";
+import {
+  CATALOGUE_DEFAULTS,
+  type CatalogueSettings,
+  createCatalogue,
+} from "../tools/catalogue/catalogue.ts";
 import type { McpHub, McpParts } from "../tools/mcp/hub.ts";
 import type { Tool } from "../tools/tool.ts";
 

@@ -22,7 +22,7 @@ import {
   UNSIGNED,
 } from "./bedrock/reasoning-memory.ts";
 import { type AwsCaller, checkSignature } from "./bedrock/signature.ts";
-import { type Exchange, isStream, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, isStream, sseExchange, textExchange } from "./exchange/exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import {
   type RecordedRequest,

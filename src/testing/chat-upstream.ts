@@ -11,10 +11,10 @@ import { decodeChatRequest } from "./chat/chat-decode.ts";
 import { checkChatRequest } from "./chat/chat-request.ts";
 import { checkRouted } from "./chat/chat-router.ts";
 import { type ChatDialect, collectChat, encodeChatStream } from "./chat/chat-stream.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
+import { firstOf, rejectionExchange, serverError } from "./exchange/rejection.ts";
 import type { Faults } from "./faults/fault.ts";
 import type { Upstream } from "./loopback.ts";
-import { firstOf, rejectionExchange, serverError } from "./rejection.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
 import { startUpstream } from "./upstream.ts";
 

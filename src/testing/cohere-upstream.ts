@@ -15,7 +15,7 @@ import {
 } from "./cohere/cohere-rejection.ts";
 import { checkCohereRequest } from "./cohere/cohere-request.ts";
 import { collectCohere, encodeCohereStream } from "./cohere/cohere-stream.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import {
   type RecordedRequest,

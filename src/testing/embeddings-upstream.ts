@@ -13,14 +13,14 @@ import {
   rejectionExchange as cohereRejectionExchange,
   unknownField,
 } from "./cohere/cohere-rejection.ts";
-import { type Exchange, textExchange } from "./exchange.ts";
+import { type Exchange, textExchange } from "./exchange/exchange.ts";
+import { reject, rejectionExchange } from "./exchange/rejection.ts";
 import {
   geminiRejectionExchange,
   invalidArgument,
   unknownName,
 } from "./gemini/gemini-rejection.ts";
 import { startLoopback, type Upstream } from "./loopback.ts";
-import { reject, rejectionExchange } from "./rejection.ts";
 
 export interface EmbeddingsUpstreamOptions {
   /** The default length of vectors. */

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { createIds } from "../base/ids.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import { decodeGeminiRequest } from "./gemini/gemini-decode.ts";
 import {

@@ -4,7 +4,7 @@ export type { AwsCaller } from "./bedrock/signature.ts";
 export { type BedrockUpstreamOptions, startBedrockUpstream } from "./bedrock-upstream.ts";
 export { type ChatUpstreamOptions, startChatUpstream } from "./chat-upstream.ts";
 export { type CohereUpstreamOptions, startCohereUpstream } from "./cohere-upstream.ts";
-export type { Exchange, Piece } from "./exchange.ts";
+export type { Exchange, Piece } from "./exchange/exchange.ts";
 export {
   emptyBody,
   noAnswer,

@@ -9,7 +9,7 @@ import { createIds } from "../base/ids.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import { decodeChatRequest } from "./chat/chat-decode.ts";
 import { type ChatDialect, collectChat, encodeChatStream } from "./chat/chat-stream.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import { startLoopback, type Upstream, type UpstreamRequest } from "./loopback.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";

@@ -13,7 +13,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { toFailure } from "../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
-import { type Exchange, type UpstreamConnection, writeExchange } from "./exchange.ts";
+import { type Exchange, type UpstreamConnection, writeExchange } from "./exchange/exchange.ts";
 
 export interface Upstream extends AsyncDisposable {
   /** The base URL: it ends in `/v1` if the API's paths are below that. */

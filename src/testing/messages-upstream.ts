@@ -8,7 +8,7 @@ import { toFailure } from "../base/failure.ts";
 import { createIds } from "../base/ids.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import { MESSAGES_VERSIONS } from "../protocol/messages-blocks.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import {
   type RecordedRequest,

@@ -6,7 +6,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import { startLoopback, type Upstream, type UpstreamRequest } from "./loopback.ts";
 import { decodeOllamaRequest } from "./ollama/ollama-decode.ts";

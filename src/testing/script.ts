@@ -8,9 +8,9 @@ import type { MakeId } from "../base/ids.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import { createEmbeddedProvider } from "../providers/embedded/provider.ts";
 import type { ModelRequest } from "../providers/provider.ts";
-import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange/exchange.ts";
+import { type Rejection, reject, rejectionExchange, serverError } from "./exchange/rejection.ts";
 import { withLogprobs } from "./logprobs.ts";
-import { type Rejection, reject, rejectionExchange, serverError } from "./rejection.ts";
 import type { Reply } from "./reply.ts";
 import { createCountingIds, replyEvents } from "./reply-events.ts";
 

@@ -5,10 +5,10 @@
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange/exchange.ts";
+import { type Rejection, reject, rejectionExchange } from "./exchange/rejection.ts";
 import { applyFaults, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
 import { type RecordedRequest, startLoopback, type Upstream } from "./loopback.ts";
-import { type Rejection, reject, rejectionExchange } from "./rejection.ts";
 
 export interface UpstreamOptions {
   /** The path below `/v1`: `/responses`. */

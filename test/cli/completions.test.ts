@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { main } from "../../src/cli/main.ts";
-import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
+import { PROVIDERS } from "../../src/providers/models/provider-names.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { programLack, unless } from "../needs.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";

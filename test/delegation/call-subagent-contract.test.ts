@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../src/base/json.ts
 import { encodeSse } from "../../src/base/sse.ts";
 import type { RunEnd } from "../../src/protocol/run-events.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
-import { sseExchange } from "../../src/testing/exchange.ts";
+import { sseExchange } from "../../src/testing/exchange/exchange.ts";
 import { reply, respond, startUpstream, type Upstream } from "../../src/testing/index.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 import { report, say } from "./child-process-fixture.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../src/base/json.ts";
 import { createSseReader } from "../../src/base/sse.ts";
-import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
+import { PROVIDERS } from "../../src/providers/models/provider-names.ts";
 import {
   cutAfter,
   reply,

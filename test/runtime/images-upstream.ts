@@ -5,8 +5,7 @@
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../src/base/json.ts";
 import { encodeSse } from "../../src/base/sse.ts";
-import { type Exchange, sseExchange, textExchange } from "../../src/testing/exchange.ts";
-import { type RecordedRequest, startLoopback, type Upstream } from "../../src/testing/loopback.ts";
+import { type Exchange, sseExchange, textExchange } from "../../src/testing/exchange/exchange.ts";
 import {
   firstOf,
   invalidType,
@@ -16,7 +15,8 @@ import {
   reject,
   rejectionExchange,
   unknownParameter,
-} from "../../src/testing/rejection.ts";
+} from "../../src/testing/exchange/rejection.ts";
+import { type RecordedRequest, startLoopback, type Upstream } from "../../src/testing/loopback.ts";
 
 export interface ImagesUpstreamOptions {
   /** The bearer key that is asked for; none is by default. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
-import { SAMPLING_FIELDS } from "../../src/providers/carried-fields.ts";
+import { SAMPLING_FIELDS } from "../../src/providers/http/carried-fields.ts";
 import type { Caller } from "../../src/responses/tenant/caller.ts";
 import { reply, script } from "../../src/testing/index.ts";
 import { type OpenUpstream, type Said, startOpenUpstream } from "../open-upstream.ts";

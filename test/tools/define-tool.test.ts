@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
-import { CATALOGUE } from "../../src/tools/catalogue.ts";
+import { CATALOGUE } from "../../src/tools/catalogue/catalogue.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 import { toContext } from "./workspace-folder.ts";
 

@@ -18,7 +18,7 @@ import {
   loadAgents,
 } from "../../delegation/agents/load-agents.ts";
 import { parseModelRef } from "../../providers/models/model-ref.ts";
-import { checkProvider } from "../../providers/vendors/provider-names.ts";
+import { checkProvider } from "../../providers/models/provider-names.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { userPaths } from "../../runtime/paths.ts";

@@ -32,7 +32,7 @@ import { verifyGrant } from "../../delegation/signed-grant.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
-import { checkProvider } from "../../providers/vendors/provider-names.ts";
+import { checkProvider } from "../../providers/models/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { withPassword } from "../../runtime/config/store-address.ts";

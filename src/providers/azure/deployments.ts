@@ -3,7 +3,7 @@
  * deployment in the path: `https://me.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21`.
  */
 
-import { toPathSegment } from "../http/path-segment.ts";
+import { toPathSegment } from "../path-segment.ts";
 import type { WireName } from "../wire.ts";
 
 /** True if an address asks for a dated version. `api-version=preview` belongs to the v1 API. */

@@ -2,7 +2,7 @@
 
 import type { Failure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
-import { toPathSegment } from "../http/path-segment.ts";
+import { toPathSegment } from "../path-segment.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Wire } from "../wire.ts";
 import { isUnsigned, unsealReasoning } from "./blocks.ts";

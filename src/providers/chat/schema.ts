@@ -1,8 +1,8 @@
 /** The chat completions API as servers really write it. Fields that carry no text of the answer are loose. */
 
 import { LOGPROBS } from "../logprob-shape.ts";
+import { TOLD_COST } from "../models/told-cost.ts";
 import { anything, either, list, loose, number, object, type Shaped, text } from "../shape.ts";
-import { TOLD_COST } from "../told-cost.ts";
 
 const CALL = object({
   index: loose(number),

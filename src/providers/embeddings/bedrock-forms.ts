@@ -6,7 +6,7 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { parseModelId } from "../bedrock/model-id.ts";
-import { toPathSegment } from "../http/path-segment.ts";
+import { toPathSegment } from "../path-segment.ts";
 import { encodeCohere, MAX_COHERE_BATCH, readCohere } from "./cohere-form.ts";
 import { type EmbeddingForm, fieldOf, readCount, readVector } from "./embedding-form.ts";
 

@@ -1,4 +1,4 @@
-import { toPathSegment } from "../http/path-segment.ts";
+import { toPathSegment } from "../path-segment.ts";
 
 /** A model as a part of an address. A tuned model has a path of its own: `tunedModels/mine`. */
 export function toModelPath(model: string): string {

@@ -6,8 +6,8 @@
 import { closeJson } from "../../base/close-json.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import { dropAbsurdCost } from "../models/told-cost.ts";
 import type { ModelCall, WholeAnswer } from "../provider.ts";
-import { dropAbsurdCost } from "../told-cost.ts";
 import type { Decoder } from "../wire.ts";
 import { TextJoiner } from "./text-joiner.ts";
 import type { HttpAnswer } from "./transport.ts";

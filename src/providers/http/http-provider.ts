@@ -12,8 +12,8 @@ import type { Redact } from "../../base/redact.ts";
 import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { joinOptions, layOver } from "../../protocol/own-options.ts";
-import { carryFields } from "../carried-fields.ts";
 import { keepOptions, omittedOfFormat } from "../known-options.ts";
+import { dropAbsurdCost } from "../models/told-cost.ts";
 import { pairResults } from "../pair-results.ts";
 import {
   type ModelCall,
@@ -25,9 +25,9 @@ import {
   type WholeAnswer,
 } from "../provider.ts";
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
-import { dropAbsurdCost } from "../told-cost.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Quirks, Wire } from "../wire.ts";
+import { carryFields } from "./carried-fields.ts";
 import { isDocument, readDocument } from "./document.ts";
 import { addHeaders } from "./own-fields.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";

@@ -1,8 +1,8 @@
 /** Parameters that are left out of a request after a server refused them, on every wire. */
 
 import type { Failure } from "../../base/failure.ts";
-import { carryFields } from "../carried-fields.ts";
 import type { ModelCall, ModelRequest } from "../provider.ts";
+import { carryFields } from "./carried-fields.ts";
 
 interface Refused {
   readonly options: { readonly vendor: string; readonly wire: { readonly name: string } };

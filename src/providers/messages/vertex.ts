@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
-import { toPathSegment } from "../http/path-segment.ts";
+import { toPathSegment } from "../path-segment.ts";
 import type { Wire } from "../wire.ts";
 import { encodeRequest } from "./encode.ts";
 import { OPTIONS } from "./options.ts";

@@ -10,10 +10,10 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { Continuation, EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
+import { toToldCost } from "../models/told-cost.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape, text } from "../shape.ts";
-import { toToldCost } from "../told-cost.ts";
 import type { Decoder, Quirks } from "../wire.ts";
 import {
   addLogprobs,

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { Annotation } from "../../protocol/content.ts";
 import { ResponseEvent } from "../../protocol/response-events.ts";
 import { LOGPROBS } from "../logprob-shape.ts";
+import { TOLD_COST } from "../models/told-cost.ts";
 import {
   anything,
   either,
@@ -20,7 +21,6 @@ import {
   type Shaped,
   text,
 } from "../shape.ts";
-import { TOLD_COST } from "../told-cost.ts";
 import { shapeOf } from "./published-shape.ts";
 
 const ANNOTATION = shapeOf(Annotation);

@@ -253,7 +253,7 @@ function withoutOwn(file: ConfigFile, warnings: string[]): ConfigFile {
 
 /** The tools of a run if its user has named none. */
 async function usualTools(): Promise<readonly string[]> {
-  const { CATALOGUE } = await import("../../tools/catalogue.ts");
+  const { CATALOGUE } = await import("../../tools/catalogue/catalogue.ts");
   const usual = CATALOGUE.filter(({ isUsual }) => isUsual).map(({ tool }) => tool.spec.name);
   const { DELEGATING_TOOLS } = await import("../../delegation/tools/names.ts");
   return [...usual, ...DELEGATING_TOOLS];

@@ -5,8 +5,8 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { formatModelRef, parseModelRef } from "../../providers/models/model-ref.ts";
+import { checkProvider, wireFor } from "../../providers/models/provider-names.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
-import { checkProvider, wireFor } from "../../providers/vendors/provider-names.ts";
 import type { ModelTarget } from "../../responses/models/model-target.ts";
 import type { ModelRoutes } from "./model-routes.ts";
 

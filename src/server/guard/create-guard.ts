@@ -12,7 +12,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
-import { SAMPLING_FIELDS } from "../../providers/carried-fields.ts";
+import { SAMPLING_FIELDS } from "../../providers/http/carried-fields.ts";
 import type { EnterPlace } from "../../responses/run/background-queue.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import type { Audit } from "../../store/audit.ts";

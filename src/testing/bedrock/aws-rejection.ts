@@ -1,6 +1,6 @@
 /** How AWS services reject a request: the kind in a header, the message in the body. */
 
-import { type Exchange, textExchange } from "../exchange.ts";
+import { type Exchange, textExchange } from "../exchange/exchange.ts";
 
 export interface AwsRejection {
   readonly status: number;

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, type OutputFormat, TEXT_FORMAT } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort } from "../model-request.ts";
+import { numberOf, textOf, toEffort } from "../exchange/model-request.ts";
 import { listOf } from "./converse-messages.ts";
 
 export function decodeConverseRequest(body: JsonObject, model: string): ModelRequest {

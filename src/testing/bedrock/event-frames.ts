@@ -9,7 +9,7 @@
 import { crc32 } from "node:zlib";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { encodeSse } from "../../base/sse.ts";
-import type { Piece } from "../exchange.ts";
+import type { Piece } from "../exchange/exchange.ts";
 import type { Fault } from "../faults/fault.ts";
 import { dataOf } from "../faults/frames.ts";
 

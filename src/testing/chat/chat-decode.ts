@@ -4,7 +4,13 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, type OutputFormat, TEXT_FORMAT } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort, toOptions, toSchemaFormat } from "../model-request.ts";
+import {
+  numberOf,
+  textOf,
+  toEffort,
+  toOptions,
+  toSchemaFormat,
+} from "../exchange/model-request.ts";
 import { toolCallsOf } from "./chat-messages.ts";
 
 export function decodeChatRequest(body: JsonObject): ModelRequest {

@@ -4,8 +4,14 @@
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import { invalidType, invalidValue, missing, type RequestCheck, reject } from "../rejection.ts";
-import { checkName } from "../request-checks.ts";
+import {
+  invalidType,
+  invalidValue,
+  missing,
+  type RequestCheck,
+  reject,
+} from "../exchange/rejection.ts";
+import { checkName } from "../exchange/request-checks.ts";
 
 const ROLES = ["system", "assistant", "user", "function", "tool", "developer"];
 const PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "file"];

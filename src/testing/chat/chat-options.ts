@@ -7,8 +7,8 @@ import {
   type RequestCheck,
   reject,
   unsupportedParameter,
-} from "../rejection.ts";
-import { checkNumber, checkService, isReasoningModel } from "../request-checks.ts";
+} from "../exchange/rejection.ts";
+import { checkNumber, checkService, isReasoningModel } from "../exchange/request-checks.ts";
 
 const MAX_STOPS = 4;
 

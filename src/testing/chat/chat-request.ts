@@ -7,14 +7,14 @@ import {
   type RequestCheck,
   reject,
   unsupportedParameter,
-} from "../rejection.ts";
+} from "../exchange/rejection.ts";
 import {
   checkFields,
   checkName,
   checkNumber,
   checkSchema,
   isReasoningModel,
-} from "../request-checks.ts";
+} from "../exchange/request-checks.ts";
 import { checkMessages } from "./chat-messages.ts";
 import { checkOptions } from "./chat-options.ts";
 

@@ -1,7 +1,7 @@
 /** The fields that OpenRouter accepts besides those of chat completions, and what it refuses in them. */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
-import { invalidValue, type RequestCheck, reject } from "../rejection.ts";
+import { invalidValue, type RequestCheck, reject } from "../exchange/rejection.ts";
 import { checkChatRequest } from "./chat-request.ts";
 
 const FIELDS = [

@@ -10,7 +10,7 @@ import {
   type ReasoningOptions,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
-import { numberOf, textOf } from "../model-request.ts";
+import { numberOf, textOf } from "../exchange/model-request.ts";
 import { objectOf, objectsIn, partsOf } from "./cohere-json.ts";
 
 export function decodeCohereRequest(body: JsonObject): ModelRequest {

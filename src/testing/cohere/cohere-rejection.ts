@@ -1,6 +1,6 @@
 /** How Cohere rejects a request: a status, and `{id, message}` in its own words. */
 
-import { type Exchange, textExchange } from "../exchange.ts";
+import { type Exchange, textExchange } from "../exchange/exchange.ts";
 
 export interface CohereRejection {
   readonly status: number;

@@ -1,7 +1,11 @@
 /** Faults that replace the model's answer; the model is not asked. */
 
-import { type Exchange, sseExchange, textExchange } from "../exchange.ts";
-import { reject, rejectionExchange, serverError as serverRejection } from "../rejection.ts";
+import { type Exchange, sseExchange, textExchange } from "../exchange/exchange.ts";
+import {
+  reject,
+  rejectionExchange,
+  serverError as serverRejection,
+} from "../exchange/rejection.ts";
 import type { Fault } from "./fault.ts";
 
 /** Accepts the request and never answers. */

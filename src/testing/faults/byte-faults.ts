@@ -1,6 +1,6 @@
 /** Faults in the bytes of a body. They work on every answer, streamed or not. */
 
-import { isAct, type Piece } from "../exchange.ts";
+import { isAct, type Piece } from "../exchange/exchange.ts";
 import type { Fault, Pieces } from "./fault.ts";
 
 /** Closes the socket after this many bytes of the body. */

@@ -8,7 +8,7 @@
  * changed.
  */
 
-import { type Exchange, isStream, type Piece } from "../exchange.ts";
+import { type Exchange, isStream, type Piece } from "../exchange/exchange.ts";
 
 export type Pieces = AsyncIterable<Piece>;
 

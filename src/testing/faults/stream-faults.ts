@@ -1,7 +1,7 @@
 /** Faults in the frames of an event stream. A plain JSON answer passes through them unchanged. */
 
 import { encodeSse } from "../../base/sse.ts";
-import type { Piece } from "../exchange.ts";
+import type { Piece } from "../exchange/exchange.ts";
 import { mapBytes, startWith } from "./byte-faults.ts";
 import type { Fault, Pieces } from "./fault.ts";
 import { dataOf, isDelta, isTerminal, shareCallIds, withField } from "./frames.ts";

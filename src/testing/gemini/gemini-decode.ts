@@ -9,7 +9,7 @@ import {
   type ReasoningOptions,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort, toOptions } from "../model-request.ts";
+import { numberOf, textOf, toEffort, toOptions } from "../exchange/model-request.ts";
 import { partsOf } from "./gemini-contents.ts";
 
 export function decodeGeminiRequest(body: JsonObject, model: string): ModelRequest {

@@ -1,7 +1,7 @@
 /** How Google rejects a request: its status twice, and details of a known type. */
 
 import type { JsonObject } from "../../base/json.ts";
-import { type Exchange, textExchange } from "../exchange.ts";
+import { type Exchange, textExchange } from "../exchange/exchange.ts";
 
 export interface GeminiRejection {
   readonly code: number;

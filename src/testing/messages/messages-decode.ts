@@ -5,7 +5,7 @@ import type { ContentPart } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, type OutputFormat, TEXT_FORMAT } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort } from "../model-request.ts";
+import { numberOf, textOf, toEffort } from "../exchange/model-request.ts";
 import { blocksOf, listOf, objectOf } from "./messages-json.ts";
 
 export function decodeMessagesRequest(body: JsonObject): ModelRequest {

@@ -3,7 +3,7 @@
  * Google checks the credentials, and answers in its own form.
  */
 
-import { type Exchange, textExchange } from "../exchange.ts";
+import { type Exchange, textExchange } from "../exchange/exchange.ts";
 
 export interface MessagesRejection {
   readonly status: number;

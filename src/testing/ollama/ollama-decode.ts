@@ -9,7 +9,7 @@ import {
   type ReasoningOptions,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort, toOptions } from "../model-request.ts";
+import { numberOf, textOf, toEffort, toOptions } from "../exchange/model-request.ts";
 
 export function decodeOllamaRequest(body: JsonObject): ModelRequest {
   const messages = objectsIn(body["messages"]);

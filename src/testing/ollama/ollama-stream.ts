@@ -10,7 +10,7 @@ import { asJson, isJsonObject, type Json, type JsonObject, tryParseJson } from "
 import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
-import type { Piece } from "../exchange.ts";
+import type { Piece } from "../exchange/exchange.ts";
 import { dataOf } from "../faults/frames.ts";
 
 export interface OllamaAnswer {

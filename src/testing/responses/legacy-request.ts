@@ -12,7 +12,7 @@ import {
   type Rejection,
   type RequestCheck,
   reject,
-} from "../rejection.ts";
+} from "../exchange/rejection.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 import { checkPrevious } from "./strict-request.ts";
 

@@ -11,7 +11,7 @@ import {
   toOptions,
   toSchemaFormat,
   toSummary,
-} from "../model-request.ts";
+} from "../exchange/model-request.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
 /** The engine gets the whole conversation, whichever way the client continued it. */

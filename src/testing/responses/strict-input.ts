@@ -12,8 +12,8 @@ import {
   type Rejection,
   type RequestCheck,
   reject,
-} from "../rejection.ts";
-import { checkFields } from "../request-checks.ts";
+} from "../exchange/rejection.ts";
+import { checkFields } from "../exchange/request-checks.ts";
 import { isSeal } from "./reasoning-seal.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 

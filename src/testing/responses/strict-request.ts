@@ -10,7 +10,7 @@ import {
   type RequestCheck,
   reject,
   unsupportedParameter,
-} from "../rejection.ts";
+} from "../exchange/rejection.ts";
 import {
   checkFields,
   checkName,
@@ -19,7 +19,7 @@ import {
   checkService,
   isPlainModel,
   isReasoningModel,
-} from "../request-checks.ts";
+} from "../exchange/request-checks.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 import { checkInput } from "./strict-input.ts";
 

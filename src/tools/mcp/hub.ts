@@ -13,12 +13,12 @@ import type { Log } from "../../base/log.ts";
 import { clip, nearest } from "../../base/text.ts";
 import type { Tool } from "../tool.ts";
 import { toClean } from "./clean-text.ts";
-import type { McpConnection } from "./connection.ts";
 import { createKeptMap, type KeptMap, type KeptText } from "./kept-map.ts";
 import { createPins, type Pins } from "./pins.ts";
 import type { Compile } from "./schema-check.ts";
 import type { McpServer } from "./server.ts";
 import type { ServerTools } from "./server-tools.ts";
+import type { McpConnection } from "./session/connection.ts";
 import type { OpenedFetch } from "./session/open-fetch.ts";
 
 export interface McpParts {
@@ -216,7 +216,7 @@ function createReached(parts: McpParts, { pins, logins }: Kept): Reached {
   }
 
   async function connect(server: McpServer): Promise<McpConnection> {
-    const { createConnection } = await import("./connection.ts");
+    const { createConnection } = await import("./session/connection.ts");
     const connectMs = parts.connectMs ?? CONNECT_MS;
     return createConnection(server, { ...parts, logins, openFetch, connectMs });
   }

@@ -8,11 +8,11 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Pin, Tool, ToolOutput } from "../tool.ts";
-import type { McpConnection } from "./connection.ts";
 import type { Offered } from "./listing.ts";
 import type { Pins } from "./pins.ts";
 import type { Compile, SchemaCheck } from "./schema-check.ts";
 import type { McpServer } from "./server.ts";
+import type { McpConnection } from "./session/connection.ts";
 
 export interface RemoteParts {
   readonly connection: McpConnection;

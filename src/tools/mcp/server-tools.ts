@@ -9,12 +9,12 @@ import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Tool, ToolOutput } from "../tool.ts";
 import { toClean } from "./clean-text.ts";
-import type { McpConnection } from "./connection.ts";
 import { toDepthMeta } from "./depth.ts";
 import { isWanted, type Listing, type Offered } from "./listing.ts";
 import { hashOf } from "./pins.ts";
 import { type CallRemote, type Remote, type RemoteParts, toTool } from "./remote-tool.ts";
 import { toPromptResult, toResourceResult, toToolResult } from "./result.ts";
+import type { McpConnection } from "./session/connection.ts";
 
 export interface ServerTools {
   readonly tools: readonly ServerTool[];

@@ -7,7 +7,7 @@ import {
   type PullProgress,
   pullOllamaModel,
 } from "../../../src/providers/ollama/library.ts";
-import { textExchange } from "../../../src/testing/exchange.ts";
+import { textExchange } from "../../../src/testing/exchange/exchange.ts";
 import { startLoopback } from "../../../src/testing/loopback.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { startOllamaUpstream } from "../../../src/testing/ollama-upstream.ts";

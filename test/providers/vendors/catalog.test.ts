@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { PROVIDERS } from "../../../src/providers/models/provider-names.ts";
 import { isVendor, VENDOR_NAMES, vendorOf } from "../../../src/providers/vendors/catalog.ts";
-import { PROVIDERS } from "../../../src/providers/vendors/provider-names.ts";
 import { isWire, loadWire, WIRES } from "../../../src/providers/wires.ts";
 
 describe("the vendor catalogue", () => {

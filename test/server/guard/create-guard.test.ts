@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
-import { SAMPLING_FIELDS } from "../../../src/providers/carried-fields.ts";
+import { SAMPLING_FIELDS } from "../../../src/providers/http/carried-fields.ts";
 import { findKey, revokeKey } from "../../../src/server/guard/keys.ts";
 import { untilTrue } from "../../patience.ts";
 import { CATALOGUE, createGuardBench } from "./guard-fixture.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { checkChatRequest } from "../../../src/testing/chat/chat-request.ts";
-import { firstOf } from "../../../src/testing/rejection.ts";
+import { firstOf } from "../../../src/testing/exchange/rejection.ts";
 
 const USER = { role: "user", content: "Hi" };
 const call = (id: string): JsonObject => ({

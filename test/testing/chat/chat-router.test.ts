@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { checkRouted } from "../../../src/testing/chat/chat-router.ts";
-import { firstOf } from "../../../src/testing/rejection.ts";
+import { firstOf } from "../../../src/testing/exchange/rejection.ts";
 
 const asked = (more: JsonObject): JsonObject => ({
   model: "m",

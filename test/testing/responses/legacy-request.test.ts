@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Item } from "../../../src/protocol/items.ts";
-import { firstOf } from "../../../src/testing/rejection.ts";
+import { firstOf } from "../../../src/testing/exchange/rejection.ts";
 import { checkLegacyRequest } from "../../../src/testing/responses/legacy-request.ts";
 import { createResponseMemory } from "../../../src/testing/responses/response-memory.ts";
 

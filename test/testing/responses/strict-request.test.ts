@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import { firstOf } from "../../../src/testing/rejection.ts";
+import { firstOf } from "../../../src/testing/exchange/rejection.ts";
 import { sealReasoning } from "../../../src/testing/responses/reasoning-seal.ts";
 import { createResponseMemory } from "../../../src/testing/responses/response-memory.ts";
 import { checkStrictRequest } from "../../../src/testing/responses/strict-request.ts";

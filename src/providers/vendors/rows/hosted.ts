@@ -12,7 +12,7 @@ import {
   OPENROUTER,
   XAI,
   ZAI,
-} from "../vendor-quirks.ts";
+} from "./vendor-quirks.ts";
 
 export const HOSTED = {
   openrouter: {

@@ -1,7 +1,7 @@
 /** The user's own servers, on this machine unless an address says otherwise. */
 
 import type { Vendor } from "../vendor.ts";
-import { COMPATIBLE, STATELESS_COMPATIBLE, VLLM } from "../vendor-quirks.ts";
+import { COMPATIBLE, STATELESS_COMPATIBLE, VLLM } from "./vendor-quirks.ts";
 
 export const LOCAL = {
   ollama: {

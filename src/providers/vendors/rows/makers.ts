@@ -1,7 +1,7 @@
 /** The vendors that most keys are for, and the clouds. */
 
 import type { Vendor } from "../vendor.ts";
-import { OPENAI } from "../vendor-quirks.ts";
+import { OPENAI } from "./vendor-quirks.ts";
 
 export const MAKERS = {
   openai: {

@@ -1,7 +1,7 @@
 /** Vendors without a default model: they are used only if the user names them. */
 
 import type { Vendor } from "../vendor.ts";
-import { COMPATIBLE, MINIMAX, MOONSHOT, STATELESS_COMPATIBLE } from "../vendor-quirks.ts";
+import { COMPATIBLE, MINIMAX, MOONSHOT, STATELESS_COMPATIBLE } from "./vendor-quirks.ts";
 
 export const MORE_HOSTED = {
   deepinfra: {

@@ -3,26 +3,26 @@
  * call.
  */
 
-import { shellTool } from "./commands/shell.ts";
-import { terminalTool } from "./commands/terminal.ts";
-import { bashFindTool } from "./files/bash-find.ts";
-import { bashReadTool } from "./files/bash-read.ts";
-import { bashRipgrepTool } from "./files/bash-ripgrep.ts";
-import { editTool } from "./files/edit.ts";
-import { fileOpsTool } from "./files/file-ops.ts";
-import { globTool } from "./files/glob.ts";
-import { grepTool } from "./files/grep.ts";
-import { readTool } from "./files/read.ts";
-import { writeTool } from "./files/write.ts";
-import { createPythonTool } from "./python/python-execute.ts";
-import type { PythonOptions } from "./python/run-python.ts";
-import type { Skill } from "./skills/skill.ts";
-import { createSkillTool } from "./skills/skill-tool.ts";
-import type { Tool } from "./tool.ts";
-import { createFetchTool } from "./web/fetch.ts";
-import type { WebSettings } from "./web/network/open-web.ts";
-import { createScrapeWebpageTool } from "./web/scrape-webpage.ts";
-import { createSearchWebTool, type WebSearchSettings } from "./web/search-web.ts";
+import { shellTool } from "../commands/shell.ts";
+import { terminalTool } from "../commands/terminal.ts";
+import { bashFindTool } from "../files/bash-find.ts";
+import { bashReadTool } from "../files/bash-read.ts";
+import { bashRipgrepTool } from "../files/bash-ripgrep.ts";
+import { editTool } from "../files/edit.ts";
+import { fileOpsTool } from "../files/file-ops.ts";
+import { globTool } from "../files/glob.ts";
+import { grepTool } from "../files/grep.ts";
+import { readTool } from "../files/read.ts";
+import { writeTool } from "../files/write.ts";
+import { createPythonTool } from "../python/python-execute.ts";
+import type { PythonOptions } from "../python/run-python.ts";
+import type { Skill } from "../skills/skill.ts";
+import { createSkillTool } from "../skills/skill-tool.ts";
+import type { Tool } from "../tool.ts";
+import { createFetchTool } from "../web/fetch.ts";
+import type { WebSettings } from "../web/network/open-web.ts";
+import { createScrapeWebpageTool } from "../web/scrape-webpage.ts";
+import { createSearchWebTool, type WebSearchSettings } from "../web/search-web.ts";
 
 export interface CatalogueRow {
   readonly tool: Tool;

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createDecoder as createChatDecoder } from "../../src/providers/chat/decode.ts";
-import { responsesWire } from "../../src/providers/responses/wire.ts";
-import { request } from "./provider-contract.ts";
-import { decodeAll, endOf } from "./streams.ts";
+import { createDecoder as createChatDecoder } from "../../../src/providers/chat/decode.ts";
+import { responsesWire } from "../../../src/providers/responses/wire.ts";
+import { request } from "../provider-contract.ts";
+import { decodeAll, endOf } from "../streams.ts";
 
 const FORMS: readonly (readonly [string, object, number | undefined])[] = [
   ["nothing", {}, undefined],

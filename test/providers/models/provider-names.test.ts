@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkProvider, wireFor } from "../../../src/providers/vendors/provider-names.ts";
+import { checkProvider, wireFor } from "../../../src/providers/models/provider-names.ts";
 
 describe("wireFor", () => {
   it("uses Responses for OpenAI, and chat if requested", () => {

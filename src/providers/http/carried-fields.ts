@@ -4,12 +4,12 @@
  * vendors refuse a whole request because of one unknown name.
  */
 
-import type { Json, JsonObject } from "../base/json.ts";
-import { layOver } from "../protocol/own-options.ts";
-import { parseModelId } from "./bedrock/model-id.ts";
-import { isVendor, type VendorName } from "./vendors/catalog.ts";
-import type { WireName } from "./wire.ts";
-import { isWire } from "./wires.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import { layOver } from "../../protocol/own-options.ts";
+import { parseModelId } from "../bedrock/model-id.ts";
+import { isVendor, type VendorName } from "../vendors/catalog.ts";
+import type { WireName } from "../wire.ts";
+import { isWire } from "../wires.ts";
 
 /**
  * Fields that choose how tokens are sampled. They add no cost and reveal nothing, so every key that may

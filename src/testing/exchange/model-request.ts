@@ -1,7 +1,7 @@
 /** Reads fields that both APIs have into a `ModelRequest`. */
 
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
-import type { ModelRequest, OutputFormat, ReasoningOptions } from "../providers/provider.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { ModelRequest, OutputFormat, ReasoningOptions } from "../../providers/provider.ts";
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;

@@ -5,7 +5,7 @@
  * Checks are generators that yield every rejection they find; the first one is the answer.
  */
 
-import type { Json } from "../base/json.ts";
+import type { Json } from "../../base/json.ts";
 import { type Exchange, textExchange } from "./exchange.ts";
 
 export interface Rejection {

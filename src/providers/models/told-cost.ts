@@ -4,11 +4,11 @@
  * vendor's own tools, so it replaces a price by tokens.
  */
 
-import type { ModelEvent } from "../protocol/model-events.ts";
-import type { Usage } from "../protocol/usage.ts";
-import { MODELS } from "./models/model-table.ts";
-import type { ModelCall } from "./provider.ts";
-import { either, flag, loose, number, object, type Shaped } from "./shape.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import type { ModelCall } from "../provider.ts";
+import { either, flag, loose, number, object, type Shaped } from "../shape.ts";
+import { MODELS } from "./model-table.ts";
 
 /** The fields of a usage, for the shapes of wires whose vendors report it. */
 export const TOLD_COST = {

@@ -3,8 +3,8 @@
  * key.
  */
 
-import { Failure } from "../../base/failure.ts";
-import { clip } from "../../base/text.ts";
+import { Failure } from "../base/failure.ts";
+import { clip } from "../base/text.ts";
 
 /** Rejects the two names that lead to another address, which no encoding can prevent. */
 export function toPathSegment(name: string): string {

@@ -3,7 +3,7 @@
  * than a word.
  */
 
-import type { Quirks } from "../wire.ts";
+import type { Quirks } from "../../wire.ts";
 
 // These servers accept Responses requests and store nothing, so the whole conversation is sent each time.
 const STATELESS: Quirks = { continuation: "replay", store: false };

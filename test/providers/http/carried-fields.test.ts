@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { JsonObject } from "../../src/base/json.ts";
-import { findOptionsProblem } from "../../src/protocol/own-options.ts";
-import { CARRIED_FIELDS, carryFields } from "../../src/providers/carried-fields.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
+import { findOptionsProblem } from "../../../src/protocol/own-options.ts";
+import { CARRIED_FIELDS, carryFields } from "../../../src/providers/http/carried-fields.ts";
 
 const CASES: readonly (readonly [string, string, JsonObject, JsonObject, readonly string[]])[] = [
   ["gemini", "gemini", { top_k: 5, seed: 7 }, { generationConfig: { topK: 5, seed: 7 } }, []],

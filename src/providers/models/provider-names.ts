@@ -5,10 +5,10 @@
 
 import { Failure } from "../../base/failure.ts";
 import { nearest } from "../../base/text.ts";
-import { EMBEDDED } from "../models/model-ref.ts";
+import { CATALOG, type Catalog, isVendor } from "../vendors/catalog.ts";
 import type { WireName } from "../wire.ts";
 import { isWire, WIRES } from "../wires.ts";
-import { CATALOG, type Catalog, isVendor } from "./catalog.ts";
+import { EMBEDDED } from "./model-ref.ts";
 
 export const PROVIDERS: Readonly<Record<string, { readonly summary: string }>> = {
   ...WIRES,

@@ -1,6 +1,6 @@
 /** Checks that both upstreams make: field names, ranges, names, schemas, models. */
 
-import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import {
   invalidType,
   invalidValue,

@@ -6,13 +6,13 @@
  */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { toAbortFailure, untilAborted } from "../../base/async.ts";
-import { Failure } from "../../base/failure.ts";
-import { type Listing, readListing } from "./listing.ts";
-import type { McpServer } from "./server.ts";
-import { isAnswer, isTimeout, toRequestFailure } from "./session/mcp-failure.ts";
-import type { Session } from "./session/session.ts";
-import { createSessionKeeper, type SessionKeeperParts } from "./session/session-keeper.ts";
+import { toAbortFailure, untilAborted } from "../../../base/async.ts";
+import { Failure } from "../../../base/failure.ts";
+import { type Listing, readListing } from "../listing.ts";
+import type { McpServer } from "../server.ts";
+import { isAnswer, isTimeout, toRequestFailure } from "./mcp-failure.ts";
+import type { Session } from "./session.ts";
+import { createSessionKeeper, type SessionKeeperParts } from "./session-keeper.ts";
 
 export interface McpConnection {
   readonly server: McpServer;

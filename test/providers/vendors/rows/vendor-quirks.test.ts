@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { chatWire } from "../../../src/providers/chat/wire.ts";
-import { createHttpProvider } from "../../../src/providers/http/http-provider.ts";
-import { createTransport } from "../../../src/providers/http/transport.ts";
-import { vendorOf } from "../../../src/providers/vendors/catalog.ts";
-import { reply, script, startChatUpstream } from "../../../src/testing/index.ts";
-import { PATIENT_TIMEOUTS, patience } from "../../patience.ts";
-import { request } from "../provider-contract.ts";
+import { chatWire } from "../../../../src/providers/chat/wire.ts";
+import { createHttpProvider } from "../../../../src/providers/http/http-provider.ts";
+import { createTransport } from "../../../../src/providers/http/transport.ts";
+import { vendorOf } from "../../../../src/providers/vendors/catalog.ts";
+import { reply, script, startChatUpstream } from "../../../../src/testing/index.ts";
+import { PATIENT_TIMEOUTS, patience } from "../../../patience.ts";
+import { request } from "../../provider-contract.ts";
 
 describe("Mistral", () => {
   it("gets the key of its cache, and no retention", async () => {
