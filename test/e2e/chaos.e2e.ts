@@ -4,7 +4,8 @@
  * throughout.
  *
  * Every response that a client knows about ends once; no stream has a gap, from any replica, from any event
- * on; finished work is not repeated; money is exact; nothing is left over.
+ * on; finished work is not repeated; a machine that wakes up late writes nothing to the runs that it has lost; money is
+ * exact; nothing is left over.
  *
  * A few rounds by default, which have each kind of fault once; `OFFSHOOT_TEST_ROUNDS=100` is the whole test, and holds
  * takeovers to their time. `OFFSHOOT_TEST_SEED` repeats what chance did to the cluster, and not how fast the machine was,
@@ -35,6 +36,7 @@ import {
 import { type Cluster, startCluster } from "./chaos/cluster.ts";
 import { createFaults } from "./chaos/faults.ts";
 import { type Takeover, watchTakeovers } from "./chaos/takeovers.ts";
+import { checkWriters } from "./chaos/writers.ts";
 
 /** So many kill, stop and cut, and do so to the database. */
 const SHORT_ROUNDS = 4;
@@ -43,6 +45,8 @@ const ROUNDS = Number(ASKED_ROUNDS ?? SHORT_ROUNDS);
 const SEED = Number(process.env["OFFSHOOT_TEST_SEED"] ?? Date.now() % 1_000_000);
 /** The longest time that clients work between two faults. */
 const BETWEEN_MS = 2500;
+/** So many that each kind of fault certainly came, and has met runs. */
+const MANY_ROUNDS = 50;
 /** What a takeover may take in addition to the lease. */
 const LATE_MS = 1000;
 
@@ -95,9 +99,11 @@ it(...possibly(name), async (t) => {
   const { steps, again } = checkCounts(count);
   const tokens = await checkMoney(cluster);
   await checkRecord(cluster);
+  const writes = await checkWriters(cluster);
   for (const told of load.told) await checkTold(cluster, told, other);
   await checkConversations(cluster, load);
   tell(`${load.done} jobs, ${load.told.length} responses told, ${tokens} tokens booked`);
+  tell(`${writes} writes, none by a machine that had lost its run`);
   tell(`${steps} steps asked for, ${again} again because they were cut`);
   // A machine that runs other tests meanwhile may be late.
   if (ASKED_ROUNDS !== undefined) checkTakeovers(takeovers.seen);
@@ -126,7 +132,9 @@ function tellTakeovers(seen: readonly Takeover[], tell: (line: string) => void):
     const sorted = seen.map(of).sort((a, b) => a - b);
     return `median ${sorted[sorted.length >> 1] ?? 0} ms, most ${sorted.at(-1) ?? 0} ms`;
   };
+  const fromFrozen = seen.filter(({ isFromFrozen }) => isFromFrozen).length;
   tell(`${seen.length} takeovers, ${late.length} of them after a lease: ${spread(({ ms }) => ms)}`);
+  tell(`${fromFrozen} of them from a machine that stood still and woke up later`);
   tell(`without standstills: ${spread(toNetMs)}`);
   for (const one of late) tell(`after a lease: ${JSON.stringify(one)}`);
 }
@@ -138,4 +146,8 @@ function toNetMs({ ms, stillMs }: Takeover): number {
 function checkTakeovers(seen: readonly Takeover[]): void {
   const late = seen.filter((one) => toNetMs(one) > LEASE_MS + LATE_MS);
   assert.deepEqual(late, [], "runs were taken over too late");
+  if (ROUNDS < MANY_ROUNDS) return;
+  assert.ok(seen.length > 0, "a run was taken over");
+  const frozen = seen.some(({ isFromFrozen }) => isFromFrozen);
+  assert.ok(frozen, "a run was taken over from a machine that stood still");
 }

@@ -9,6 +9,7 @@ import type { PostgresServer } from "../../store/postgres/postgres-server.ts";
 import { createPlace, type Place } from "../command.ts";
 import { KEY_VARIABLE } from "./chaos-model.ts";
 import { type Machine, startMachine } from "./machines.ts";
+import { noteWriters, withName } from "./writers.ts";
 
 export interface Cluster {
   readonly place: Place;
@@ -46,6 +47,13 @@ export async function startCluster(
   const env = { OFFSHOOT_STORE: address, OFFSHOOT_CONFIG: config };
   const made = await place.run(["keys", "create", "team", "--tokens-per-day", TOKENS], { env });
   assert.equal(made.code, 0, made.stderr);
+  const query: Cluster["query"] = async (sql) => {
+    for (;;) {
+      const rows = await postgres.query(address, sql).catch(refuseDefects);
+      if (rows) return rows;
+    }
+  };
+  await noteWriters({ query });
   const model = ["-m", "custom/slow", "--provider", "openai-chat", "--url", upstream.url];
   model.push("--api-key-name", KEY_VARIABLE);
   const onFault = (fault: string): void => {
@@ -62,7 +70,7 @@ export async function startCluster(
       args,
       up,
       onFault,
-      env: { ...env, [KEY_VARIABLE]: name },
+      env: { ...env, OFFSHOOT_STORE: withName(address, name), [KEY_VARIABLE]: name },
     });
     t.after(() => machine.end());
     return machine;
@@ -83,12 +91,7 @@ export async function startCluster(
     machines: [...replicas, ...workers],
     url: proxy.url,
     token: made.stdout.trim(),
-    async query(sql) {
-      for (;;) {
-        const rows = await postgres.query(address, sql).catch(refuseDefects);
-        if (rows) return rows;
-      }
-    },
+    query,
   };
 }
 

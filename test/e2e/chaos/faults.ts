@@ -123,8 +123,9 @@ async function cutAll({ cluster }: FaultParts): Promise<string> {
 }
 
 async function cut(cluster: Cluster, which: string): Promise<unknown[]> {
+  const names = cluster.machines.map(({ name }) => name).join();
   return await cluster.query(`select pg_terminate_backend(pid) from pg_stat_activity
-    where application_name = 'offshoot' and datname = current_database() and ${which}`);
+    where application_name = any('{${names}}') and datname = current_database() and ${which}`);
 }
 
 function pick<One>(all: readonly One[], chance: () => number): One | undefined {

@@ -15,6 +15,8 @@ export interface Machine {
   /** The URL of a replica that listens; undefined while it does not, and for a worker. */
   readonly url: string | undefined;
   readonly isUp: boolean;
+  /** Of the process that it is now. */
+  readonly pid: number | undefined;
   /** `kill -9`; it is started again. Resolves when it is gone. */
   kill(): Promise<void>;
   /** `SIGSTOP`: it is stopped until `wake`. */
@@ -78,6 +80,10 @@ class OneMachine implements Machine {
 
   get isUp(): boolean {
     return this.#isUp;
+  }
+
+  get pid(): number | undefined {
+    return this.#command?.child.pid;
   }
 
   get isFrozen(): boolean {

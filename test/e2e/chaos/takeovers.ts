@@ -15,6 +15,8 @@ export interface Takeover {
   readonly ms: number;
   /** How much of that time the database or the machine made no progress. */
   readonly stillMs: number;
+  /** True if its owner was stopped and will wake up, and not dead. */
+  readonly isFromFrozen: boolean;
 }
 
 export interface TakeoverWatch {
@@ -29,20 +31,28 @@ const USUAL_MS = 100;
 /** Roots only: its parent takes over a subagent, once it gets there. */
 const LOOK = `select r.id, r.owner, r.epoch, extract(epoch from clock_timestamp()) * 1000 as now_ms
   from offshoot.runs as r where r.status = 'running' and r.parent_id is null`;
-const BEATS = `select id, extract(epoch from beaten_at) * 1000 as beaten_ms from offshoot.workers`;
+const BEATS = `select id, pid, extract(epoch from beaten_at) * 1000 as beaten_ms
+  from offshoot.workers`;
 
 interface Known {
   readonly owner: string | null;
   readonly epoch: number;
 }
 
-export function watchTakeovers(cluster: Pick<Cluster, "query">): TakeoverWatch {
+interface Beat {
+  readonly pid: number;
+  readonly beatenMs: number;
+}
+
+export function watchTakeovers(cluster: Pick<Cluster, "query" | "machines">): TakeoverWatch {
   const seen: Takeover[] = [];
   const known = new Map<string, Known>();
-  const beats = new Map<string, number>();
+  const beats = new Map<string, Beat>();
   /** When each look was answered. */
   const looks: number[] = [];
   let isEnded = false;
+  const isFrozen = (process: number): boolean =>
+    cluster.machines.some(({ pid, isFrozen: isStopped }) => pid === process && isStopped);
   const look = async (): Promise<void> => {
     const runs = await cluster.query(LOOK);
     looks.push(performance.now());
@@ -52,15 +62,17 @@ export function watchTakeovers(cluster: Pick<Cluster, "query">): TakeoverWatch {
       const epoch = Number(row["epoch"]);
       const before = known.get(id);
       known.set(id, { owner, epoch });
-      const beaten = before?.owner ? beats.get(before.owner) : undefined;
-      if (!before?.owner || beaten === undefined || before.epoch + 1 !== epoch) continue;
+      const beat = before?.owner ? beats.get(before.owner) : undefined;
+      if (!before?.owner || beat === undefined || before.epoch + 1 !== epoch) continue;
       if (before.owner !== owner) {
-        const ms = Math.round(Number(row["now_ms"]) - beaten);
-        seen.push({ run: id, ms, stillMs: Math.round(countStill(looks, ms)) });
+        const ms = Math.round(Number(row["now_ms"]) - beat.beatenMs);
+        const stillMs = Math.round(countStill(looks, ms));
+        seen.push({ run: id, ms, stillMs, isFromFrozen: isFrozen(beat.pid) });
       }
     }
     for (const row of await cluster.query(BEATS)) {
-      beats.set(String(row["id"]), Number(row["beaten_ms"]));
+      const beat = { pid: Number(row["pid"]), beatenMs: Number(row["beaten_ms"]) };
+      beats.set(String(row["id"]), beat);
     }
   };
   const watching = (async () => {
