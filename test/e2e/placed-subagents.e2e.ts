@@ -1,6 +1,6 @@
 /**
- * A tree over machines: a server that starts a response with 50 subagents, and two workers that run them.
- * They share only a Postgres.
+ * A tree over machines: a server that starts a response with 50 subagents, and workers that run them. They share only
+ * a Postgres.
  */
 
 import assert from "node:assert/strict";
@@ -75,6 +75,8 @@ interface Machines extends AsyncDisposable {
   /** Asks the record. */
   query(sql: string): Promise<Record<string, unknown>[]>;
   readonly workers: readonly RunningCommand[];
+  /** Starts one more, which runs so many subagents at once. */
+  addWorker(subagents: number): Promise<RunningCommand>;
   list(): Promise<readonly ListedRun[]>;
 }
 
@@ -82,11 +84,18 @@ const MODEL = ({ url }: Upstream): string[] => [
   ...["-m", "custom/test", "--provider", "openai-chat", "--url", url],
 ];
 
-/**
- * The server runs no subagent that may run elsewhere; each worker 30 at once. `budget`: the tokens of the key that
- * requests are sent with; without it they need no key.
- */
-async function startMachines(upstream: Upstream, budget?: number): Promise<Machines> {
+interface MachinesSetup {
+  /** The tokens of the key that requests are sent with; without it they need no key. */
+  readonly budget?: number;
+  /** How many subagents each worker runs at once. */
+  readonly workers?: readonly number[];
+}
+
+/** The server runs no subagent that may run elsewhere. */
+async function startMachines(
+  upstream: Upstream,
+  { budget, workers: rooms = [30, 30] }: MachinesSetup = {},
+): Promise<Machines> {
   const OFFSHOOT_STORE = (await server?.newAddress()) ?? assert.fail();
   const places: Place[] = [];
   const openPlace = async (subagents: number): Promise<[Place, Record<string, string>]> => {
@@ -102,17 +111,20 @@ async function startMachines(upstream: Upstream, budget?: number): Promise<Machi
   const keys = key === undefined ? { env } : { key, env: { ...env, OFFSHOOT_SERVER_KEY: "" } };
   const served = await serve({ place, args, ...keys });
   const workers: RunningCommand[] = [];
-  for (const _ of [1, 2]) {
-    const [at, variables] = await openPlace(30);
+  const addWorker = async (subagents: number): Promise<RunningCommand> => {
+    const [at, variables] = await openPlace(subagents);
     const worker = at.start(["worker", ...MODEL(upstream)], { env: variables });
-    await worker.waitForStderr(/working/);
     workers.push(worker);
-  }
+    await worker.waitForStderr(/working/);
+    return worker;
+  };
+  for (const subagents of rooms) await addWorker(subagents);
   return {
     served,
     serveAgain: () => serve({ place, args, ...keys }),
     query: (sql) => server?.query(OFFSHOOT_STORE, sql) ?? assert.fail(),
     workers,
+    addWorker,
     async list() {
       const listed = await place.run(["runs", "list", "--all", "-n", "200", "--json"], { env });
       assert.equal(listed.code, 0, listed.stderr);
@@ -172,6 +184,37 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
+/** The tree has ended as a whole, and its key has paid what each of its runs had used, and no more. */
+async function checkCancelled(machines: Machines): Promise<void> {
+  const states = (await machines.list()).map(({ state }) => state);
+  assert.deepEqual([states.length, ...new Set(states)], [1 + CHILDREN, "cancelled"]);
+  const spent = await readSpent(machines);
+  assert.equal(spent.children.length, CHILDREN);
+  // Each has sent its call, which its model has read.
+  assert.ok(spent.children.every((tokens) => tokens > 0));
+  assert.equal(spent.root, 110 + sum(spent.children));
+  assert.deepEqual([spent.booked, spent.held], [spent.root, 0]);
+}
+
+interface TreeOwners {
+  /** The process that has the root. */
+  readonly root: number | undefined;
+  /** How many subagents each process has. */
+  readonly children: ReadonlyMap<number, number>;
+}
+
+async function readOwners({ query }: Machines): Promise<TreeOwners> {
+  const rows = await query(`select w.pid, r.parent_id is null as is_root, count(*) as count
+    from offshoot.runs as r join offshoot.workers as w on w.id = r.owner
+    where r.status = 'running' group by 1, 2`);
+  const children = rows.filter((row) => row["is_root"] === false);
+  const root = rows.find((row) => row["is_root"] === true);
+  return {
+    root: root && Number(root["pid"]),
+    children: new Map(children.map((row) => [Number(row["pid"]), Number(row["count"])])),
+  };
+}
+
 const held = POSTGRES_LACK === undefined ? "" : ` (skipped: ${POSTGRES_LACK})`;
 
 describe(`a tree over machines${held}`, { skip: POSTGRES_LACK !== undefined }, () => {
@@ -207,50 +250,64 @@ describe(`a tree over machines${held}`, { skip: POSTGRES_LACK !== undefined }, (
 
   it("pays for what each of its subagents had used when it was cancelled, and gives the rest back", async () => {
     await using upstream = await startTree();
-    await using machines = await startMachines(upstream, 10_000_000);
+    await using machines = await startMachines(upstream, { budget: 10_000_000 });
     const { served } = machines;
     const { id } = await served.create({ input: "Begin", tools: [OWN], background: true });
     await untilTrue(() => upstream.asked === CHILDREN, "all subagents work at once");
     const cancelled = await served.ask("POST", `/v1/responses/${id}/cancel`);
     assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
-    const spent = await readSpent(machines);
-    assert.equal(spent.children.length, CHILDREN);
-    // Each has sent its call, which its model has read.
-    assert.ok(spent.children.every((tokens) => tokens > 0));
-    assert.equal(spent.root, 110 + sum(spent.children));
-    assert.deepEqual([spent.booked, spent.held], [spent.root, 0]);
+    await checkCancelled(machines);
     upstream.gate.open();
   });
 
   it("is cancelled as a whole and paid exactly after a worker has taken its parent over", async () => {
     await using upstream = await startTree();
-    await using machines = await startMachines(upstream, 10_000_000);
+    await using machines = await startMachines(upstream, { budget: 10_000_000 });
     const { id } = await machines.served.create({ input: "Begin", tools: [OWN], background: true });
     await untilTrue(() => upstream.asked === CHILDREN, "all subagents work at once");
     machines.served.command.child.kill("SIGKILL");
     const pids = machines.workers.map(({ child }) => child.pid);
-    const owner = `select w.pid from offshoot.runs as r join offshoot.workers as w on w.id = r.owner
-      where r.parent_id is null and r.status = 'running'`;
     await untilTrue(async () => {
-      const [row] = await machines.query(owner);
-      return pids.includes(Number(row?.["pid"]));
+      const { root } = await readOwners(machines);
+      return root !== undefined && pids.includes(root);
     }, "a worker has the parent");
     await using another = await machines.serveAgain();
     const cancelled = await another.ask("POST", `/v1/responses/${id}/cancel`);
     assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
-    const states = (await machines.list()).map(({ state }) => state);
-    assert.deepEqual([states.length, ...new Set(states)], [1 + CHILDREN, "cancelled"]);
-    const spent = await readSpent(machines);
-    assert.ok(spent.children.every((tokens) => tokens > 0));
-    assert.equal(spent.root, 110 + sum(spent.children));
-    assert.deepEqual([spent.booked, spent.held], [spent.root, 0]);
+    await checkCancelled(machines);
+    upstream.gate.open();
+  });
+
+  it("with its parent on one worker and its subagents on two others is cancelled as a whole and paid exactly", async () => {
+    await using upstream = await startTree();
+    await using machines = await startMachines(upstream, { budget: 10_000_000, workers: [0] });
+    const { served, workers, query } = machines;
+    const { id } = await served.create({ input: "Begin", tools: [OWN], background: true });
+    const waiting = "select 1 from offshoot.turns where queue = 'subagents 1' and not has_turn";
+    const isPlaced = async (): Promise<boolean> => (await query(waiting)).length === CHILDREN;
+    await untilTrue(isPlaced, "all subagents wait for a machine with room");
+    served.command.child.kill("SIGKILL");
+    const [parent = assert.fail()] = workers;
+    const isTaken = async (): Promise<boolean> =>
+      (await readOwners(machines)).root === parent.child.pid;
+    await untilTrue(isTaken, "the worker has the parent");
+    const others = [await machines.addWorker(30), await machines.addWorker(30)];
+    await untilTrue(() => upstream.asked === CHILDREN, "all subagents work at once");
+    const { root, children } = await readOwners(machines);
+    assert.equal(root, parent.child.pid);
+    assert.equal(sum([...children.values()]), CHILDREN);
+    assert.deepEqual(new Set(children.keys()), new Set(others.map(({ child }) => child.pid)));
+    await using another = await machines.serveAgain();
+    const cancelled = await another.ask("POST", `/v1/responses/${id}/cancel`);
+    assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
+    await checkCancelled(machines);
     upstream.gate.open();
   });
 
   it("spends at most what its key has, whichever machines its subagents run on", async () => {
     await using upstream = await startTree();
     upstream.gate.open();
-    await using machines = await startMachines(upstream, BUDGET);
+    await using machines = await startMachines(upstream, { budget: BUDGET });
     const { served } = machines;
     const { id } = await served.create({ input: "Begin", tools: [OWN], background: true });
     const response = await until(async () => {
