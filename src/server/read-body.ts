@@ -49,6 +49,8 @@ function readBuffered(request: IncomingMessage, length: number): Buffer | undefi
 
 function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // The client left while its key was looked up: no event tells of it any more.
+    if (request.destroyed) return reject(toGone());
     const blocks: Buffer[] = [];
     let pieces: Buffer[] = [];
     let size = 0;
@@ -65,7 +67,7 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
       const [first, ...rest] = [...blocks, ...pieces];
       resolve(first && rest.length === 0 ? first : Buffer.concat([...blocks, ...pieces]));
     };
-    const onClose = (): void => fail(new Failure("cancelled", "The client has gone away."));
+    const onClose = (): void => fail(toGone());
     const timer = setTimeout(() => {
       fail(new Failure("slow_request", `The body did not arrive in ${timeoutMs / 1000} s.`));
     }, timeoutMs);
@@ -82,6 +84,10 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
     };
     request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
   });
+}
+
+function toGone(): Failure {
+  return new Failure("cancelled", "The client has gone away.");
 }
 
 function toTooLarge(maxBytes: number): Failure {

@@ -117,6 +117,8 @@ function watchRequest(request: IncomingMessage, form: Form, idleMs: number): { s
   };
   request.on("data", onData);
   request.on("close", onClose);
+  // The client left while its key was looked up: no event tells of it any more.
+  if (request.destroyed) onClose();
   return {
     stop() {
       clearTimeout(silent);
