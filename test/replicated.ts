@@ -49,6 +49,25 @@ async function startShared(): Promise<PostgresServer> {
   return await startPostgres();
 }
 
+/** All rows of all tables of such a record, as text. */
+export async function readSharedRecord(address: string): Promise<string> {
+  const { query } = (await postgres) ?? assert.fail("no record is shared");
+  // Bytes that are letters are shown as letters, from the next connection on.
+  const database = new URL(address).pathname.slice(1);
+  await query(address, `alter database ${database} set bytea_output = 'escape'`);
+  const names = await query(
+    address,
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname like 'offshoot%'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of names) {
+    const rows = await query(address, `select t::text as text from ${String(name)} as t`);
+    texts.push(...rows.map(({ text }) => String(text)));
+  }
+  return texts.join("\n");
+}
+
 export interface InFront extends AsyncDisposable {
   readonly url: string;
 }

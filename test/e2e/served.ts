@@ -1,10 +1,12 @@
 /** The built command as a server: started in a child process, asked over HTTP. */
 
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
-import { IS_REPLICATED, newSharedRecord, putInFront } from "../replicated.ts";
+import { IS_REPLICATED, newSharedRecord, putInFront, readSharedRecord } from "../replicated.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
 
 export interface Served extends AsyncDisposable {
@@ -15,6 +17,8 @@ export interface Served extends AsyncDisposable {
   lines(): Record<string, unknown>[];
   ask(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answered>;
   create(body: object): Promise<EmittedResponse>;
+  /** Every byte that it has written into its home, and into its record if that is elsewhere. */
+  readStored(): Promise<string>;
 }
 
 export interface Answered {
@@ -42,7 +46,8 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const isOwn = options.place !== undefined || options.env?.["OFFSHOOT_STORE"] !== undefined;
   if (!IS_REPLICATED || isOwn || options.args?.includes("--workers"))
     return await serveOne(options);
-  const env = { ...options.env, OFFSHOOT_STORE: await newSharedRecord() };
+  const record = await newSharedRecord();
+  const env = { ...options.env, OFFSHOOT_STORE: record };
   const start = (): Promise<Served> => serveOne({ ...options, env });
   const all = [await start(), await start(), await start()] as const;
   const [first] = all;
@@ -53,6 +58,10 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     url: front.url,
     ...createAsking(front.url, options.key),
     lines: () => all.flatMap((served) => served.lines()),
+    async readStored() {
+      const homes = all.map((served) => served.readStored());
+      return (await Promise.all([readSharedRecord(record), ...homes])).join("\n");
+    },
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();
       for (const served of all) await served[Symbol.asyncDispose]();
@@ -85,12 +94,20 @@ async function serveOne({
         .split("\n")
         .filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line) as Record<string, unknown>),
+    readStored: () => readFolder(at.home),
     async [Symbol.asyncDispose]() {
       command.child.kill("SIGKILL");
       await command.ended.catch(() => {});
       if (!place) await at[Symbol.asyncDispose]();
     },
   };
+}
+
+async function readFolder(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const texts = files.map((file) => readFile(join(file.parentPath, file.name), "latin1"));
+  return (await Promise.all(texts)).join("\n");
 }
 
 function createAsking(url: string, key: string | undefined): Pick<Served, "ask" | "create"> {

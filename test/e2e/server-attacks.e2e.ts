@@ -5,10 +5,8 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
 import { request as sendRequest } from "node:http";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
 import { whenClosed } from "../closing.ts";
@@ -186,14 +184,6 @@ describe("pages", () => {
   });
 });
 
-/** Every byte that the server has written into its home. */
-async function bytesOf({ place }: Served): Promise<string> {
-  const entries = await readdir(place.home, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const texts = files.map((file) => readFile(join(file.parentPath, file.name), "latin1"));
-  return (await Promise.all(texts)).join("\n");
-}
-
 describe("secrets", () => {
   it("are in no log, no metric, no answer and no record", async () => {
     const env = { OFFSHOOT_LOG: "debug", OPENAI_API_KEY: VENDOR };
@@ -228,8 +218,7 @@ describe("secrets", () => {
     await isWell(served);
     served.command.child.kill("SIGTERM");
     const { stderr, stdout } = await served.command.ended;
-    const record = await bytesOf(served);
-    assert.match(record, /SQLite format 3/);
+    const record = await served.readStored();
     const secrets = {
       "the server's key": KEY,
       "a tool's header": header,
