@@ -82,8 +82,8 @@ describe("Claude Code, on a model that is not Claude", () => {
   it(...named("compacts a conversation that does not fit, and continues"), async () => {
     let refused = 0;
     const engine = respond((request) => {
-      const [output] = resultsOf(request);
-      if (output === undefined && refused === 0) {
+      // Older versions compact no conversation of a single turn.
+      if (resultsOf(request).length < 2 && refused === 0) {
         const input = { command: "echo begun", description: "x" };
         return reply.calls([{ name: "Bash", arguments: input }]);
       }
