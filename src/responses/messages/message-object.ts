@@ -39,7 +39,11 @@ export interface MessageObject {
 }
 
 /** Rejects if there is no answer: the response failed, was cancelled or still runs. */
-export function toMessage(response: EmittedResponse, answer: MessagesAnswerOptions): MessageObject {
+export function toMessage(
+  response: EmittedResponse,
+  answer: MessagesAnswerOptions,
+  estimate?: () => number,
+): MessageObject {
   checkAnswered(response);
   const { output, usage } = response;
   const { id, type, role, model } = toMessageHead(response, answer);
@@ -54,7 +58,7 @@ export function toMessage(response: EmittedResponse, answer: MessagesAnswerOptio
     stop_reason,
     stop_sequence,
     stop_details,
-    usage: toMessageUsage(usage, output),
+    usage: toMessageUsage(usage, output, estimate),
     container: findContainer(output),
     context_management: toApplied(answer),
   };

@@ -16,8 +16,17 @@ export interface MessageUsage {
   service_tier: "standard";
 }
 
-export function toMessageUsage(usage: Usage | null, output: readonly EmittedItem[]): MessageUsage {
-  const { input_tokens = 0, output_tokens = 0 } = usage ?? {};
+/**
+ * The count of a vendor that does not count is 0. Clients would take the context for empty and never compact it: the
+ * estimate is nearer.
+ */
+export function toMessageUsage(
+  usage: Usage | null,
+  output: readonly EmittedItem[],
+  estimate: () => number = NONE,
+): MessageUsage {
+  const { input_tokens: counted = 0, output_tokens = 0 } = usage ?? {};
+  const input_tokens = counted === 0 ? estimate() : counted;
   const details = usage?.input_tokens_details;
   const cached = details?.cached_tokens ?? 0;
   const written = details?.cache_write_tokens ?? 0;
@@ -35,6 +44,8 @@ export function toMessageUsage(usage: Usage | null, output: readonly EmittedItem
     service_tier: "standard",
   };
 }
+
+const NONE = (): number => 0;
 
 /** Before the answer: our estimate of the input. Clients use it to show how full the context is. */
 export function toEstimatedUsage(inputTokens: number): MessageUsage {

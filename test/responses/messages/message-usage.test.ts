@@ -58,6 +58,13 @@ describe("the usage of a message", () => {
     assert.deepEqual([input_tokens, output_tokens], [70, 1]);
   });
 
+  it("is the estimate of the input for a vendor that counts nothing", () => {
+    const estimate = (): number => 70;
+    assert.equal(toMessageUsage(toUsage({}), [], estimate).input_tokens, 70);
+    assert.equal(toMessageUsage(null, [], estimate).input_tokens, 70);
+    assert.equal(toMessageUsage(toUsage({ input: 10 }), [], estimate).input_tokens, 10);
+  });
+
   const native = (native_calls: Readonly<Record<string, number>>) => ({
     ...toUsage({ input: 1 }),
     native_calls,
