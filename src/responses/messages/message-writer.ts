@@ -4,15 +4,17 @@
  * Order: nothing before there is output, so that a server may still answer with a status of its own; then
  * `message_start`, blocks strictly one after the other and numbered from 0 without gaps, `message_delta`,
  * `message_stop`. Clients lose what comes in any other order, so a block that begins while another is open waits for
- * it. A stream that breaks ends with an `error`.
+ * it. A stream that breaks ends with an `error` and leaves its block open: of one that has ended, clients keep the text,
+ * run the call, and do not ask again.
  */
 
-import { FAILURES, Failure, type FailureCode } from "../../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { quote } from "../../base/quote.ts";
 import type {
   EmittedAnnotation,
   EmittedEvent,
+  EmittedFunctionCall,
   EmittedItem,
   EmittedReasoning,
   EmittedResponse,
@@ -34,6 +36,7 @@ import {
   toOwnField,
 } from "./message-object.ts";
 import { toEstimatedUsage, toMessageUsage } from "./message-usage.ts";
+import { CUT_CALL, toCode } from "./messages-failure.ts";
 import type { MessagesAnswerOptions } from "./messages-wishes.ts";
 import {
   THOUGHT_BREAK,
@@ -53,11 +56,12 @@ export interface MessageWriterOptions {
 export interface MessageWriter {
   /** The frames for one event; empty for most beginnings. */
   write(event: EmittedEvent): string;
+  /** True if the stream ended before the answer, whose rest is of no use. */
+  readonly isAbandoned: boolean;
 }
 
 export function createMessageWriter(options: MessageWriterOptions): MessageWriter {
-  const writer = new BlockWriter(options);
-  return { write: (event) => writer.write(event) };
+  return new BlockWriter(options);
 }
 
 export function toFrame(event: { readonly type: string }): string {
@@ -72,6 +76,8 @@ interface Block {
   /** JSON of deltas that wait for those before it. */
   readonly waiting: string[];
   isEnded: boolean;
+  /** True if its item ended incomplete: it stays open until the answer continues or ends. */
+  isCut: boolean;
   /** Length of the text that was written. */
   told: number;
 }
@@ -83,7 +89,8 @@ interface LastText {
   readonly block: Block;
 }
 
-class BlockWriter {
+class BlockWriter implements MessageWriter {
+  isAbandoned = false;
   readonly #options: MessageWriterOptions;
   readonly #idOf: (callId: string) => string;
   #response: EmittedResponse | undefined;
@@ -125,7 +132,7 @@ class BlockWriter {
         this.#response = event.response;
         return;
       case "response.output_item.added":
-        return this.#beginItem(event.output_index, event.item);
+        return this.#passCut() ? this.#beginItem(event.output_index, event.item) : undefined;
       case "response.function_call_arguments.delta":
         return this.#argue(event.output_index, event.delta);
       case "response.output_item.done":
@@ -154,7 +161,7 @@ class BlockWriter {
       case "response.content_part.done": {
         const { part } = event;
         if (part.type === "output_text") this.#cite(event.output_index, event.content_index, part);
-        return this.#endPart(event.output_index, event.content_index);
+        return;
       }
       case "response.reasoning_text.delta":
         return this.#think(event.output_index, `c${event.content_index}`, event.delta);
@@ -178,6 +185,8 @@ class BlockWriter {
 
   #textOf(item: number, part: number): Block {
     const key = `${item}:${part}`;
+    // The last part ends with its item, which says if it was cut.
+    this.#endBlock(`${item}:${part - 1}`, {});
     const block = this.#blocks.get(key) ?? this.#begin({ type: "text", text: "" }, key);
     this.#last = { item, part, block };
     return block;
@@ -198,11 +207,6 @@ class BlockWriter {
       const citation = toCitation(annotation, said.text);
       if (citation && block) this.#add(block, { type: "citations_delta", citation });
     }
-  }
-
-  #endPart(item: number, part: number): void {
-    const block = this.#blocks.get(`${item}:${part}`);
-    if (block) this.#close(block);
   }
 
   #think(item: number, piece: string, delta: string): void {
@@ -241,12 +245,12 @@ class BlockWriter {
   #endItem(place: number, item: EmittedItem): void {
     switch (item.type) {
       case "message":
-        for (const part of item.content.keys()) this.#endPart(place, part);
+        for (const part of item.content.keys()) this.#endBlock(`${place}:${part}`, item);
         return;
       case "reasoning":
         return this.#endThought(place, item);
       case "function_call":
-        return this.#endCall(place, item.arguments);
+        return this.#endCall(place, item);
       default:
         for (const [callId, fields] of toCallFields(item) ?? [])
           this.#callFields.set(callId, fields);
@@ -255,11 +259,17 @@ class BlockWriter {
   }
 
   /** Clients read a call's input only from deltas, so there is at least one. */
-  #endCall(place: number, whole: string): void {
-    const block = this.#blocks.get(`${place}`);
-    if (!block) return;
-    this.#argue(place, (whole === "" ? "{}" : whole).slice(block.told));
-    this.#close(block);
+  #endCall(place: number, item: EmittedFunctionCall): void {
+    const whole = item.arguments === "" ? "{}" : item.arguments;
+    this.#argue(place, whole.slice(this.#blocks.get(`${place}`)?.told));
+    this.#endBlock(`${place}`, item);
+  }
+
+  #endBlock(key: string, { status }: { readonly status?: string | undefined }): void {
+    const block = this.#blocks.get(key);
+    if (!block || block.isEnded) return;
+    if (status === "incomplete") block.isCut = true;
+    else this.#close(block);
   }
 
   #endThought(place: number, item: EmittedReasoning): void {
@@ -279,7 +289,7 @@ class BlockWriter {
       whole?.type === "thinking" && thinking === "shown" ? whole.thinking.slice(block.told) : "";
     if (rest !== "") this.#add(block, { type: "thinking_delta", thinking: rest });
     this.#add(block, { type: "signature_delta", signature: toSignature(item) });
-    this.#close(block);
+    this.#endBlock(`${place}`, item);
   }
 
   /** Writes a block that is complete. */
@@ -291,11 +301,20 @@ class BlockWriter {
   }
 
   #begin(start: AnswerBlock, key?: string): Block {
-    const block: Block = { start, waiting: [], isEnded: false, told: 0 };
+    const block: Block = { start, waiting: [], isEnded: false, isCut: false, told: 0 };
     if (key !== undefined) this.#blocks.set(key, block);
     this.#queue.push(block);
     if (this.#queue.length === 1) this.#open(block);
     return block;
+  }
+
+  /** A call that was cut would be run as far as it came: if the answer continues after it, the client asks again. */
+  #passCut(): boolean {
+    const cut = this.#queue.filter(({ isCut }) => isCut);
+    this.isAbandoned = cut.some(({ start }) => start.type === "tool_use");
+    if (this.isAbandoned) this.#break(new Failure("provider_overloaded", CUT_CALL));
+    else for (const block of cut) this.#close(block);
+    return !this.isAbandoned;
   }
 
   #open({ start, waiting }: Block): void {
@@ -349,17 +368,18 @@ class BlockWriter {
   #end(response: EmittedResponse): void {
     this.#response = response;
     if (response.status === "cancelled") return this.#break(new Failure("cancelled", CANCELLED));
+    if (response.status === "completed" && !this.#passCut()) return;
     this.#openMessage();
     while (this.#queue[0]) this.#close(this.#queue[0]);
     this.#isOver = true;
-    const { answer } = this.#options;
+    const { answer, estimate } = this.#options;
     const { output, usage } = response;
     const container = findContainer(output);
     const own = toOwnField(response, answer);
     const end = {
       type: "message_delta",
       delta: { ...toEnd(response, answer), ...(container ? { container } : {}) },
-      usage: toMessageUsage(usage, output),
+      usage: toMessageUsage(usage, output, estimate),
       context_management: toApplied(answer),
       ...(own ? { offshoot: own } : {}),
     };
@@ -375,10 +395,4 @@ class BlockWriter {
     this.#isOver = true;
     this.#out += toFrame(this.#options.toError(failure) as { type: string });
   }
-}
-
-/** The failure's own code. Of the published codes, one says that the model's server is busy, the others that it failed. */
-function toCode(code: string | null): FailureCode {
-  if (code === "rate_limit_exceeded") return "provider_overloaded";
-  return code !== null && Object.hasOwn(FAILURES, code) ? (code as FailureCode) : "provider_failed";
 }

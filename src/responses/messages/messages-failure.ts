@@ -4,7 +4,7 @@
  * fit. With any other wording their session is stuck.
  */
 
-import { Failure } from "../../base/failure.ts";
+import { FAILURES, Failure, type FailureCode } from "../../base/failure.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
 import type { UpstreamFacts } from "./messages-wishes.ts";
 
@@ -14,6 +14,18 @@ export interface Overflow {
   readonly upstream: Pick<UpstreamFacts, "contextTokens">;
   readonly request: Pick<CreateResponse, "max_output_tokens">;
 }
+
+/**
+ * The code of a failure that an event of a response names. Of the published codes, one says that the model's server is
+ * busy, the others that it failed.
+ */
+export function toCode(code: string | null): FailureCode {
+  if (code === "rate_limit_exceeded") return "provider_overloaded";
+  return code !== null && Object.hasOwn(FAILURES, code) ? (code as FailureCode) : "provider_failed";
+}
+
+/** A server that took an answer over makes the call again. */
+export const CUT_CALL = "A tool call was interrupted. Send the request again.";
 
 /** Returns any other failure unchanged. */
 export function toMessagesFailure(failure: Failure, overflow: Overflow): Failure {

@@ -85,7 +85,7 @@ async function answer(parts: MessageParts, call: RouteCall): Promise<RouteAnswer
   try {
     live = await parts.api.create(parsed.request, call.caller);
     if (live.asked.stream) return toStream(live, parsed, call.signal);
-    const message = toMessage(await live.response(call.signal), parsed.answer);
+    const message = toMessage(await live.response(call.signal), parsed.answer, parsed.estimate);
     return { kind: "json", body: message, headers: toIdHeaders(live.id) };
   } catch (thrown) {
     await live?.end?.();
@@ -141,6 +141,7 @@ async function* writeFrames(
     let sse = "";
     for (const event of batch) sse += writer.write(event);
     if (sse !== "") yield [{ sse }];
+    if (writer.isAbandoned) return;
   }
 }
 

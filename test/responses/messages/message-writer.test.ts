@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Reasoning } from "../../../src/protocol/items.ts";
+import type { Item, Reasoning } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { seal } from "../../../src/protocol/sealed-reasoning.ts";
+import { toUsage } from "../../../src/protocol/usage.ts";
 import { toMessage } from "../../../src/responses/messages/message-object.ts";
 import { toMessagesItems } from "../../../src/responses/messages/messages-items.ts";
 import type { MessageParam } from "../../../src/responses/messages/messages-request.ts";
@@ -54,6 +56,17 @@ describe("the frames of a Messages stream", () => {
     );
   });
 
+  it("end with the estimate where the vendor counted nothing", () => {
+    const uncounted = { type: "end", reason: "stop", usage: toUsage({}) } as const;
+    const events = write(
+      runStart(),
+      ...turn(1, ...message(0, "Hi"), uncounted),
+      runEnd({ usage: toUsage({}) }),
+    );
+    const { end } = assemble(framesOf(events));
+    assert.equal((end["usage"] as Record<string, number>)["input_tokens"], ESTIMATE);
+  });
+
   it("keep a call back that begins while another is open", () => {
     const [oneStart, ...one] = functionCall(0, call, '{"a":', "1}");
     const [twoStart, ...two] = functionCall(1, other, '{"b":', "2}");
@@ -98,6 +111,66 @@ describe("the frames of a Messages stream", () => {
       type: "error",
       error: { type: "api_error", message: "The key was refused." },
     });
+  });
+});
+
+/** A client takes a block that has ended for whole: it keeps its text and runs its call. */
+describe("a block that is cut in a Messages stream", () => {
+  const TURN: RunEvent = { type: "turn_start", turn: 1, at_ms: 1 };
+  const RESUME: RunEvent = { type: "run_resume", epoch: 2, at_ms: 2 };
+  const half = (events: readonly ModelEvent[]) => events.slice(0, -1) as RunEvent[];
+  const text = half(message(0, "Half"));
+  const cutCall = half(functionCall(0, call, '{"path":"/tm'));
+  const endingsOf = (...log: readonly RunEvent[]): string[] =>
+    framesOf(write(runStart(), TURN, ...log))
+      .map(({ type }) => type)
+      .filter((type) => type !== "content_block_delta");
+
+  for (const [name, cut] of Object.entries({ "a text": text, "a call": cutCall })) {
+    it(`has no end where the answer fails: ${name}`, () => {
+      const types = endingsOf(...cut, runFailure("The stream ended."));
+      assert.deepEqual(types, ["message_start", "content_block_start", "error"]);
+    });
+
+    it(`has no end where the answer is cancelled: ${name}`, () => {
+      const types = endingsOf(...cut, runEnd({ ending: "cancelled" }));
+      assert.deepEqual(types, ["message_start", "content_block_start", "error"]);
+    });
+  }
+
+  it("ends where the answer was as long as it may be", () => {
+    const log = [runStart(), TURN, ...text, runEnd({ ending: "budget" })];
+    const { content, end } = assemble(framesOf(write(...log)));
+    assert.deepEqual(content, [{ type: "text", text: "Half" }]);
+    assert.equal((end["delta"] as { stop_reason: string }).stop_reason, "max_tokens");
+  });
+
+  it("ends before the text that another process writes in its place", () => {
+    const log = [runStart(), TURN, ...text, RESUME, ...turn(1, ...message(0, "Whole")), runEnd()];
+    const { content } = assemble(framesOf(write(...log)));
+    assert.deepEqual(content, [
+      { type: "text", text: "Half" },
+      { type: "text", text: "Whole" },
+    ]);
+  });
+
+  it("ends the stream, if it is a call that another process makes again", () => {
+    const again = turn(1, ...functionCall(0, call, '{"path":"/tmp/x"}'));
+    for (const next of [again, []]) {
+      const types = endingsOf(...cutCall, RESUME, ...next, runEnd());
+      assert.deepEqual(types, ["message_start", "content_block_start", "error"]);
+    }
+  });
+
+  it("ends when the next part of its message begins", () => {
+    const item: Item = { type: "message", role: "assistant", content: [] };
+    const said = (part: number, delta: string): RunEvent => {
+      return { type: "text_delta", index: 0, part, delta };
+    };
+    const log = [{ type: "item_start", index: 0, item } as RunEvent, said(0, "A"), said(1, "B")];
+    assert.deepEqual(endingsOf(...log), [
+      ...["message_start", "content_block_start", "content_block_stop", "content_block_start"],
+    ]);
   });
 });
 
