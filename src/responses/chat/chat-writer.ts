@@ -62,6 +62,13 @@ export interface ChatWriter {
   completion(): ChatCompletion;
 }
 
+const CUT_CALL: ChatStreamError["error"] = {
+  message: "A tool call was interrupted. Send the request again.",
+  type: "server_error",
+  param: null,
+  code: "server_error",
+};
+
 export function createChatWriter(options: ChatWriterOptions): ChatWriter {
   const writer = new ChunkWriter(options);
   return {
@@ -101,6 +108,8 @@ class ChunkWriter {
   #out: string[] = [];
   #isOpen = false;
   #isBroken = false;
+  /** True if a call was cut: the client would take the text that came as its arguments. */
+  #hasCutCall = false;
   #textLength = 0;
   #hasThought = false;
   readonly #told = new Map<string, Told>();
@@ -264,6 +273,7 @@ class ChunkWriter {
 
   #endCall(outputIndex: number, item: EmittedItem): void {
     if (!isCall(item)) return;
+    if (item.status === "incomplete") this.#hasCutCall = true;
     const place: Place = { kind: "call", item: outputIndex, part: 0 };
     this.#argue(outputIndex, this.#rest(place, textOf(item)));
   }
@@ -286,6 +296,8 @@ class ChunkWriter {
     if (response.status === "cancelled") {
       return this.#break({ message: CANCELLED, type: "cancelled", param: null, code: "cancelled" });
     }
+    // Another process has made the answer again, after the call that was cut.
+    if (response.status === "completed" && this.#hasCutCall) return this.#break(CUT_CALL);
     this.#open("");
     const { calls = "tool_calls", includeUsage } = this.#options;
     const finish = toFinishReason(response, calls);

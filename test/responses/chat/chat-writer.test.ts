@@ -227,6 +227,19 @@ describe("the end of a chat stream", () => {
     assert.deepEqual(JSON.parse(framesOf(silent).at(-1) ?? ""), { error });
   });
 
+  it("is an error if another process has made the answer again after half of a call", () => {
+    const events = write(
+      runStart(),
+      ...turn(1, ...functionCall(0, call, '{"path":"/tm').slice(0, 2)).slice(0, -1),
+      { type: "run_resume", epoch: 2, at_ms: 2 },
+      ...turn(1, ...functionCall(0, call, '{"path":"/tmp/x"}')),
+      runEnd(),
+    );
+    const frames = framesOf(events);
+    assert.match(frames.at(-1) ?? "", /A tool call was interrupted/);
+    assert.ok(!frames.some((frame) => frame.includes('"finish_reason":"')));
+  });
+
   it("is an error if the response was cancelled: half an answer is not an answer", () => {
     const last = framesOf(eventsOf(message(0, "A"), { ending: "cancelled" })).at(-1) ?? "";
     assert.deepEqual(JSON.parse(last), {
