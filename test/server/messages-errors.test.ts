@@ -24,7 +24,7 @@ describe("errors of the Messages API", () => {
     ],
     "a result of a call that nobody made": [
       hears([{ type: "tool_result", tool_use_id: "toolu_9", content: "x" }]),
-      /toolu_9/,
+      /`messages\[0\]\.content\[0\]`: a `tool_result` must have its `tool_use` before it.*toolu_9/,
     ],
     "two results of one call": [
       {

@@ -4,6 +4,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import {
@@ -24,18 +25,20 @@ export interface ChatItems {
   readonly ignored: readonly string[];
 }
 
-/** Rejects a `function` message that answers no call. */
+/** Rejects a result that answers no call before it, or a call that has one. */
 export function toChatItems(messages: readonly ChatMessage[]): ChatItems {
   const list = new ItemList();
   for (const [at, message] of messages.entries()) list.add(message, at);
   return { items: list.items, ignored: [...list.ignored] };
 }
 
+type ResultKind = "function_call_output" | "custom_tool_call_output";
+
 class ItemList {
   readonly items: Item[] = [];
   readonly ignored = new Set<string>();
-  /** Calls whose results are of another kind than a function's. */
-  readonly #customCalls = new Set<string>();
+  /** The kind of result of each call; undefined once the call has its result. */
+  readonly #awaited = new Map<string, ResultKind | undefined>();
   /** Calls of the older form, which have no ids, until their result comes. */
   readonly #unnamedCalls: { readonly name: string; readonly callId: string }[] = [];
 
@@ -48,7 +51,7 @@ class ItemList {
       case "assistant":
         return this.#addAssistant(message, at);
       case "tool":
-        return this.#addToolResult(message);
+        return this.#addToolResult(message, at);
       case "function":
         return this.#addFunctionResult(message, at);
       default:
@@ -77,10 +80,11 @@ class ItemList {
   #addCall(call: ChatCall): void {
     if (call.type === "custom") {
       const { name, input } = call.custom;
-      this.#customCalls.add(call.id);
+      this.#awaited.set(call.id, "custom_tool_call_output");
       this.items.push({ type: "custom_tool_call", call_id: call.id, name, input });
       return;
     }
+    this.#awaited.set(call.id, "function_call_output");
     const { name, arguments: text } = call.function;
     this.items.push({ type: "function_call", call_id: call.id, name, arguments: text });
   }
@@ -95,11 +99,18 @@ class ItemList {
     this.items.push({ type: "function_call", call_id: callId, name, arguments: text });
   }
 
-  #addToolResult({ tool_call_id, content }: ToolMessage): void {
-    const type = this.#customCalls.has(tool_call_id)
-      ? "custom_tool_call_output"
-      : "function_call_output";
-    this.items.push({ type, call_id: tool_call_id, output: toInputContent(content) });
+  #addToolResult({ tool_call_id: id, content }: ToolMessage, at: number): void {
+    const type = this.#awaited.get(id);
+    if (type === undefined) {
+      const param = `messages[${at}].tool_call_id`;
+      const what = this.#awaited.has(id)
+        ? "names a call that has a result already"
+        : "names no call of the `tool_calls` before it";
+      const message = `\`${param}\` ${what}: ${clip(id, 80)}.`;
+      throw new Failure("invalid_request", message, { param });
+    }
+    this.#awaited.set(id, undefined);
+    this.items.push({ type, call_id: id, output: toInputContent(content) });
   }
 
   #addFunctionResult({ name, content }: FunctionMessage, at: number): void {

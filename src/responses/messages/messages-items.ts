@@ -23,8 +23,8 @@ export interface MessagesItems {
 }
 
 /**
- * Rejects a second result of one call: the model could not tell which one counts. `isVendor` says if the model's
- * server uses this API itself.
+ * Rejects a result of a call that is not before it, and a second result of one call: the model could not tell which
+ * one counts. `isVendor` says if the model's server uses this API itself.
  */
 export function toMessagesItems(
   messages: readonly MessageParam[],
@@ -40,7 +40,10 @@ class ItemList {
   readonly reading: Reading;
   readonly references = new Set<string>();
   readonly #items: Item[] = [];
+  readonly #called = new Set<string>();
   readonly #answered = new Set<string>();
+  /** The calls before a compaction are gone, and their results may be there. */
+  #isCompacted = false;
   readonly #hosted: ReturnType<typeof createHostedReader>;
   #said: OutputText[] = [];
   #heard: ContentPart[] = [];
@@ -80,7 +83,7 @@ class ItemList {
   #hear(block: BlockParam, role: MessageParam["role"], where: string): boolean {
     if (block.type === "tool_result") {
       this.#flush(role);
-      this.#checkSingle(block.tool_use_id, where);
+      this.#checkResult(block.tool_use_id, where);
       this.#items.push(this.#toResult(block));
       return true;
     }
@@ -89,7 +92,11 @@ class ItemList {
     return parts !== undefined;
   }
 
-  #checkSingle(id: string, where: string): void {
+  #checkResult(id: string, where: string): void {
+    if (!this.#called.has(id) && !this.#isCompacted) {
+      const message = `\`${where}\`: a \`tool_result\` must have its \`tool_use\` before it. There is none with the id ${clip(id, 80)}.`;
+      throw new Failure("invalid_request", message, { param: where });
+    }
     if (!this.#answered.has(id)) {
       this.#answered.add(id);
       return;
@@ -124,6 +131,7 @@ class ItemList {
 
   #addCall(block: Extract<BlockParam, { type: "tool_use" }>): void {
     const { id, name, input } = block;
+    this.#called.add(id);
     const fields = fieldsOfCall(block as unknown as JsonObject);
     if (fields) this.#addForeign({ type: CALL_FIELDS, id, ...fields });
     this.#items.push({
@@ -137,6 +145,7 @@ class ItemList {
   /** Results of hosted tools, here or at the vendor; an unknown one is the vendor's own. */
   #addHosted(block: JsonObject): boolean {
     const { type, encrypted_content } = block;
+    if (type === "compaction") this.#isCompacted = true;
     const items = this.#hosted.read(block);
     // Sealed by this server; the vendor's own goes back to the vendor.
     const isOwn =

@@ -57,7 +57,12 @@ describe("the frames of a Messages stream", () => {
   });
 
   it("end with the estimate where the vendor counted nothing", () => {
-    const uncounted = { type: "end", reason: "stop", usage: toUsage({}) } as const;
+    const uncounted = {
+      type: "end",
+      reason: "stop",
+      usage: toUsage({}),
+      continuation: undefined,
+    } as const;
     const events = write(
       runStart(),
       ...turn(1, ...message(0, "Hi"), uncounted),
