@@ -37,8 +37,13 @@ export function markOf({
   return { prompt_cache_breakpoint: { mode: "explicit", ...ttl } };
 }
 
+/** The kinds of sources that a picture and a document have. */
+const PICTURE_SOURCES: ReadonlySet<string> = new Set(["base64", "url", "file"]);
+const DOCUMENT_SOURCES: ReadonlySet<string> = new Set([...PICTURE_SOURCES, "text", "content"]);
+
 /** Undefined for a kind that is not content, or that is unknown. */
 export function toInputParts(block: BlockParam, reading: Reading): ContentPart[] | undefined {
+  if (!hasKnownSource(block)) return reading.isVendor ? [toOwnPart(block)] : undefined;
   switch (block.type) {
     case "text":
       return [{ type: "input_text", text: block.text, ...markOf(block) }];
@@ -53,6 +58,11 @@ export function toInputParts(block: BlockParam, reading: Reading): ContentPart[]
     default:
       return undefined;
   }
+}
+
+function hasKnownSource(block: BlockParam): boolean {
+  if (block.type === "image") return PICTURE_SOURCES.has(block.source.type);
+  return block.type !== "document" || DOCUMENT_SOURCES.has(block.source.type);
 }
 
 /** A block that the vendor gets unchanged. */

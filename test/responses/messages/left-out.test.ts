@@ -41,6 +41,16 @@ describe("what is left out of a Messages request", () => {
     assert.deepEqual(ignoredOf({ tools: TOOLS }, true), []);
   });
 
+  it("is named: pictures and documents from a source that is not known", () => {
+    const content = ["image", "document"].map((type) => ({ type, source: { type: "moon_2031" } }));
+    const messages = [{ role: "user", content: [{ type: "text", text: "Hi" }, ...content] }];
+    assert.deepEqual(ignoredOf({ messages }), [
+      "messages[0].content[1] (image)",
+      "messages[0].content[2] (document)",
+    ]);
+    assert.deepEqual(ignoredOf({ messages }, true), []);
+  });
+
   it("is nothing if every tool of the server has a limit", () => {
     const tools = TOOLS.slice(2).map(({ citations: _, ...tool }) => ({ ...tool, max_uses: 2 }));
     assert.deepEqual(ignoredOf({ tools }), []);

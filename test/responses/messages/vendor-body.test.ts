@@ -37,6 +37,7 @@ const image = marked(
     { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
     { type: "image", source: { type: "url", url: "https://x.org/a.png" } },
     { type: "image", source: { type: "file", file_id: "file_1" } },
+    { type: "image", source: { type: "new_source_2031", place: 1 } },
   ),
 );
 const source = fc.constantFrom(
