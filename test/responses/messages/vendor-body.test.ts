@@ -120,7 +120,15 @@ const hosted = fc.constantFrom(
       content: { type: "bash_code_execution_result", stdout: "1", stderr: "", return_code: 0 },
     },
   ],
-  [{ type: "mcp_tool_use", id: "mcptoolu_1", name: "t", server_name: "s", input: {} }],
+  [
+    { type: "mcp_tool_use", id: "mcptoolu_1", name: "t", server_name: "s", input: {} },
+    {
+      type: "mcp_tool_result",
+      tool_use_id: "mcptoolu_1",
+      is_error: false,
+      content: [{ type: "text", text: "x" }],
+    },
+  ],
   [{ type: "compaction", content: "Short.", encrypted_content: "vendor's" }],
   [{ type: "new_kind_2031", anything: [1, 2] }],
 );
@@ -150,14 +158,25 @@ const result = fc.record({
     ),
   ),
   failed: fc.constantFrom({}, {}, { is_error: true }),
+  caller: fc.constantFrom(
+    {},
+    {},
+    { caller: { type: "code_execution_20250825", tool_id: "srvtoolu_2" } },
+  ),
 });
+
+interface Called {
+  readonly content: unknown;
+  readonly failed: object;
+  readonly caller: object;
+}
 
 interface Turn {
   readonly heard: readonly object[];
   readonly thoughts: readonly object[];
   readonly said: readonly object[];
   readonly hosted: readonly (readonly object[])[];
-  readonly calls: readonly { readonly content: unknown; readonly failed: object }[];
+  readonly calls: readonly Called[];
   readonly system: readonly object[];
 }
 
@@ -176,7 +195,9 @@ function toMessages(turns: readonly Turn[]): JsonObject[] {
   const messages: JsonObject[] = [];
   for (const one of turns) {
     const calls = one.calls.map((call) => ({ id: `toolu_${count++}`, ...call }));
-    const uses = calls.map(({ id }) => ({ type: "tool_use", id, name: "read", input: { id } }));
+    const uses = calls.map(({ id, caller }) => {
+      return { type: "tool_use", id, name: "read", input: { id }, ...caller };
+    });
     const results = calls.map(({ id, content: output, failed }) => ({
       type: "tool_result",
       tool_use_id: id,
@@ -191,8 +212,12 @@ function toMessages(turns: readonly Turn[]): JsonObject[] {
     for (const said of one.system) {
       messages.push({ role: "system", content: [said as JsonObject] });
     }
-    const blocks = [...one.thoughts, ...one.said, ...one.hosted.flat(), ...uses] as JsonObject[];
-    messages.push({ role: "assistant", content: blocks });
+    // A model may think again after its words, before it calls tools.
+    const isSplit = uses.length > 0;
+    const first = isSplit ? one.thoughts.slice(0, 1) : one.thoughts;
+    const again = isSplit ? one.thoughts.slice(1) : [];
+    const blocks = [...first, ...one.said, ...again, ...one.hosted.flat(), ...uses];
+    messages.push({ role: "assistant", content: blocks as JsonObject[] });
     if (results.length > 0) messages.push({ role: "user", content: results as JsonObject[] });
   }
   return messages;
