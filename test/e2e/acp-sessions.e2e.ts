@@ -88,8 +88,16 @@ describe("sessions of an editor", () => {
     await withEditor(script(), async (editor, { place }) => {
       const params = { sessionId: "conv_gone", cwd: place.cwd, mcpServers: [] };
       for (const method of [methods.agent.session.load, methods.agent.session.resume]) {
-        await assert.rejects(editor.agent.request(method, params), /conv_gone/);
+        await assert.rejects(editor.agent.request(method, params), {
+          code: -32_002,
+          message: /^There is no session `conv_gone`/,
+          data: undefined,
+        });
       }
+      const asked = { sessionId: "conv_gone", prompt: [{ type: "text" as const, text: "Hi" }] };
+      await assert.rejects(editor.agent.request(methods.agent.session.prompt, asked), {
+        message: "The session `conv_gone` is not open. Load or resume it first.",
+      });
       await assert.rejects(editor.agent.request("session/fork", params), /conv_gone/);
       const relative = { cwd: "work", mcpServers: [] };
       await assert.rejects(editor.agent.request(methods.agent.session.new, relative), /absolute/);

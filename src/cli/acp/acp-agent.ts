@@ -22,7 +22,7 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import { VERSION } from "../../version.ts";
 import type { AcpSession } from "./acp-session.ts";
-import { type EditorParts, EditorSessions } from "./editor-sessions.ts";
+import { type EditorParts, EditorSessions, toNotFound } from "./editor-sessions.ts";
 
 /** `fork` belongs to the protocol's unstable part: editors that do not know it ignore it. */
 const CAPABILITIES: AgentCapabilities = {
@@ -243,7 +243,7 @@ function toRequestError(thrown: unknown): RequestError {
   if (thrown instanceof RequestError) return thrown;
   if (thrown instanceof Failure) {
     if (thrown.code === "key_missing") return RequestError.authRequired({}, thrown.message);
-    if (thrown.code === "not_found") return RequestError.resourceNotFound(thrown.message);
+    if (thrown.code === "not_found") return toNotFound(thrown.message);
     if (thrown.code === "invalid_request") return RequestError.invalidParams({}, thrown.message);
     return RequestError.internalError({ code: thrown.code }, thrown.message);
   }

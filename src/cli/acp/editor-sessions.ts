@@ -11,6 +11,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk";
 import { makeId } from "../../base/ids.ts";
+import { clip } from "../../base/text.ts";
 import type { Sessions } from "../../runtime/sessions/session.ts";
 import type { McpServer as OwnServer } from "../../tools/mcp/server.ts";
 import type { Options } from "../command.ts";
@@ -23,6 +24,13 @@ import { createEditorFiles, createReadFile } from "./editor-files.ts";
 
 /** The most sessions in one answer. */
 const LISTED = 50;
+
+const NOT_FOUND = -32_002;
+
+/** The protocol's error for what is not there. The SDK's own takes an address and makes the message of it. */
+export function toNotFound(message: string): RequestError {
+  return new RequestError(NOT_FOUND, message);
+}
 
 export interface EditorParts {
   readonly io: Io;
@@ -103,7 +111,7 @@ export class EditorSessions {
   find(id: string): AcpSession {
     const session = this.#open.get(id);
     if (session) return session;
-    throw RequestError.resourceNotFound(`session ${id}`);
+    throw toNotFound(`The session \`${clip(id, 80)}\` is not open. Load or resume it first.`);
   }
 
   async cancel(id: string): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Errors of the SDK in words. Parameters that do not fit their method come back from it as a failure inside of the
- * server, with all that its checker found as JSON: for a client they are invalid parameters, and one line.
+ * server, with all that its checker found as JSON: for a client they are invalid parameters, and one line. It also puts
+ * the code before each message, and its client does so again.
  */
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -15,11 +16,16 @@ export function withPlainErrors(transport: Transport): Transport {
   return transport;
 }
 
-/** A message that is not such an error is given back as it is. */
+const PREFIX = /^MCP error -?\d+: /;
+
+/** A message that is not an error is given back as it is. */
 export function toPlain(message: JSONRPCMessage): JSONRPCMessage {
   if (!("error" in message)) return message;
-  const problem = findProblem(message.error.message);
-  if (problem === undefined) return message;
+  const { error } = message;
+  const problem = findProblem(error.message);
+  if (problem === undefined) {
+    return { ...message, error: { ...error, message: error.message.replace(PREFIX, "") } };
+  }
   return { ...message, error: { code: ErrorCode.InvalidParams, message: problem } };
 }
 
