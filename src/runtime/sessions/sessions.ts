@@ -7,7 +7,10 @@ import type { JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import { STORED_ITEM } from "../../protocol/stored-items.ts";
-import { nameConversation } from "../../responses/conversations/conversation-name.ts";
+import {
+  CONVERSATION_KIND,
+  nameConversation,
+} from "../../responses/conversations/conversation-name.ts";
 import { toUnknownConversation } from "../../responses/conversations/conversations.ts";
 import { ITEM_KIND } from "../../responses/conversations/new-items.ts";
 import {
@@ -81,7 +84,7 @@ const USUAL_LIMIT = 20;
 /** Rows are small: a page of them takes a millisecond. */
 const PAGE = 200;
 
-/** Goes back through the runs: each session is listed at its last run. */
+/** Goes back through the runs and forks: each session is listed at its last run, or when it was forked. */
 async function listSessions(
   parts: SessionParts,
   { limit = USUAL_LIMIT, after, ...query }: SessionQuery,
@@ -106,7 +109,7 @@ async function listSessions(
   return { sessions, next: undefined };
 }
 
-/** A session, and when its last run in the folder began. */
+/** A session, and when a run of it began in the folder, or when it was forked. */
 interface Use {
   readonly id: string;
   readonly usedAtMs: number;
@@ -138,7 +141,8 @@ function toNothing(thrown: unknown): undefined {
 async function* walkSessions(parts: SessionParts, query: SessionQuery): AsyncGenerator<Use> {
   let together: Use[] = [];
   const sorted = (): Use[] => together.sort((a, b) => (comesAfter(a, b) ? 1 : -1));
-  for await (const use of walkUses(parts, query)) {
+  for await (const use of latestFirst(walkRuns(parts, query), walkForks(parts, query))) {
+    if (use.id === "") continue;
     if (together[0] && together[0].usedAtMs !== use.usedAtMs) {
       yield* sorted();
       together = [];
@@ -148,19 +152,60 @@ async function* walkSessions(parts: SessionParts, query: SessionQuery): AsyncGen
   yield* sorted();
 }
 
-async function* walkUses(
+/** Reads no more of either than it needs. */
+async function* latestFirst(one: AsyncGenerator<Use>, other: AsyncGenerator<Use>) {
+  let [a, b] = [await one.next(), await other.next()];
+  while (!a.done || !b.done) {
+    if (!a.done && (b.done || a.value.usedAtMs >= b.value.usedAtMs)) {
+      yield a.value;
+      a = await one.next();
+    } else if (!b.done) {
+      yield b.value;
+      b = await other.next();
+    }
+  }
+}
+
+async function* walkRuns(
   { shelf }: SessionParts,
-  { folder, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: SessionQuery,
+  { folder, ...query }: SessionQuery,
 ): AsyncGenerator<Use> {
-  const among = { tenant: TENANT, kind: SESSION_RUN_KIND, order: "newest", limit: PAGE } as const;
+  for await (const thing of walk(shelf, SESSION_RUN_KIND)) {
+    const { created_at_ms: usedAtMs, parent } = thing;
+    const isThere = folder === undefined || readSessionRun(thing).folder === folder;
+    if (isThere && isThen(usedAtMs, query) && parent !== null) yield { id: parent, usedAtMs };
+  }
+}
+
+/**
+ * A fork without a run of its own is a session, too. Anything else that is stored with them has no id here: it only
+ * says how far this has come.
+ */
+async function* walkForks(
+  { shelf }: SessionParts,
+  { folder, ...query }: SessionQuery,
+): AsyncGenerator<Use> {
+  for await (const { id, body, created_at_ms: usedAtMs } of walk(shelf, CONVERSATION_KIND)) {
+    const facts = readSessionFacts(body);
+    const isThere = folder === undefined || facts.folder === folder;
+    const isShown = facts.forked_from !== null && isThere && isThen(usedAtMs, query);
+    yield { id: isShown ? id : "", usedAtMs };
+  }
+}
+
+function isThen(
+  usedAtMs: number,
+  { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: SessionQuery,
+): boolean {
+  return usedAtMs >= sinceMs && usedAtMs < untilMs;
+}
+
+/** The newest first. */
+async function* walk(shelf: SessionParts["shelf"], kind: string): AsyncGenerator<Thing> {
+  const among = { tenant: TENANT, kind, order: "newest", limit: PAGE } as const;
   for (let after: string | undefined; ; ) {
     const page = await shelf.list({ ...among, after });
-    for (const thing of page) {
-      const { created_at_ms: usedAtMs, parent } = thing;
-      const isThere = folder === undefined || readSessionRun(thing).folder === folder;
-      const isThen = usedAtMs >= sinceMs && usedAtMs < untilMs;
-      if (isThere && isThen && parent !== null) yield { id: parent, usedAtMs };
-    }
+    yield* page;
     after = page.at(-1)?.id;
     if (page.length < PAGE) return;
   }

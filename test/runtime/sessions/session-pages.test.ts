@@ -21,6 +21,9 @@ it("shows each session once, in pages, if all were used in the same millisecond"
   for (let count = 0; count < 4; count++) made.push(await ask("new"));
   await clock.advance(1000);
   for (let count = 0; count < 3; count++) made.push(await ask("new"));
+  // A fork has no run of its own before it is continued.
+  made.push((await runtime.sessions.fork(made[2] ?? "", { folder: here })).id);
+  await runtime.sessions.fork(made[2] ?? "", { folder: elsewhere });
   // Used again, and elsewhere: it is still one session of this folder.
   await ask(made[0] ?? "");
   await ask(made[1] ?? "", elsewhere);
@@ -32,8 +35,8 @@ it("shows each session once, in pages, if all were used in the same millisecond"
     listed.push(...page.sessions.map(({ id }) => id));
     after = page.next;
   } while (after !== undefined && listed.length < 20);
-  assert.equal(listed.length, 7);
+  assert.equal(listed.length, 8);
   assert.deepEqual([...listed].sort(), [...made].sort());
-  assert.ok(listed.slice(0, 4).includes(made[0] ?? ""));
+  assert.ok(listed.slice(0, 5).includes(made[0] ?? ""));
   await assert.rejects(runtime.sessions.listPage({ after: "x" }), /not a cursor/);
 });

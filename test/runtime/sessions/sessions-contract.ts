@@ -214,6 +214,22 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       await assert.rejects(wrong, { code: "invalid_request", message: /no turn 9.*turns 1 to 3/ });
     });
 
+    it("is listed once, when it was forked or last used", async (t) => {
+      const bench = await open(t, ...["One.", "Two.", "Three."].map(reply.text));
+      const [first, second] = [
+        await bench.ask("a", { session: "new" }),
+        await bench.ask("b", { session: "new" }),
+      ];
+      const { sessions } = bench.runtime;
+      const { id } = await sessions.fork(idOf(first));
+      const listed = async (): Promise<string[]> => (await sessions.list()).map((one) => one.id);
+      assert.deepEqual((await listed()).sort(), [id, idOf(first), idOf(second)].sort());
+      await bench.ask("c", { session: id });
+      assert.deepEqual((await listed()).sort(), [id, idOf(first), idOf(second)].sort());
+      await sessions.delete(id);
+      assert.deepEqual((await listed()).sort(), [idOf(first), idOf(second)].sort());
+    });
+
     it("is forked for a run that comes while another is at work", async (t) => {
       const bench = await open(t, reply.text("One."), reply.silence(), reply.text("Mine."));
       const first = await bench.ask("first", { session: "new" });
