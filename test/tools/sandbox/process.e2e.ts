@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { runCommand } from "../../../src/tools/sandbox/run-command.ts";
 import { levelLack, programLack, unless } from "../../needs.ts";
 import { patience } from "../../patience.ts";
@@ -22,4 +23,24 @@ describe("startProcess", () => {
       assert.equal(countProcesses(mark), 0);
     });
   }
+
+  it("keeps output that nobody reads before the end", async () => {
+    await using place = await openTestSandbox("none");
+    const argv = ["/bin/sh", "-c", "echo out; echo err >&2"] as const;
+    const running = await place.sandbox.start({ argv, cwd: place.root });
+    await running.exited;
+    // Node.js takes a turn after the exit to drop what nobody listens to.
+    await nextTurn();
+    assert.deepEqual(await Promise.all([running.stdout, running.stderr].map(read)), [
+      "out\n",
+      "err\n",
+    ]);
+    await running.kill();
+  });
 });
+
+async function read(stream: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
