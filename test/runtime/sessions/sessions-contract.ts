@@ -215,7 +215,7 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
     });
 
     it("is listed once, when it was forked or last used", async (t) => {
-      const bench = await open(t, ...["One.", "Two.", "Three."].map(reply.text));
+      const bench = await open(t, ...["One.", "Two.", "Three."].map((text) => reply.text(text)));
       const [first, second] = [
         await bench.ask("a", { session: "new" }),
         await bench.ask("b", { session: "new" }),
