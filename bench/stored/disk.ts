@@ -6,15 +6,17 @@
  * Checkpoints, one for about a thousand pages, are not counted.
  */
 
-import fs, { appendFileSync } from "node:fs";
+import fs, { openSync, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
 const { BENCH_SYNC_MS, BENCH_SYNCS } = process.env;
 
 const { fdatasync } = fs;
+// Opened once: its cost is part of what is measured.
+const counted = BENCH_SYNCS ? openSync(`${BENCH_SYNCS}.${process.pid}`, "a") : undefined;
 fs.fdatasync = ((fd: number, done: fs.NoParamCallback) => {
   // A byte for each: the length of the file is their number, whichever process looks.
-  if (BENCH_SYNCS) appendFileSync(`${BENCH_SYNCS}.${process.pid}`, ".");
+  if (counted !== undefined) writeSync(counted, ".");
   const later: fs.NoParamCallback = (error) => setTimeout(done, Number(BENCH_SYNC_MS), error);
   fdatasync(fd, BENCH_SYNC_MS ? later : done);
 }) as typeof fdatasync;
