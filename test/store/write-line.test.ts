@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { toResolvers } from "../../src/base/async.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { type Disk, NO_DISK, openWalDisk } from "../../src/store/sqlite/wal-disk.ts";
 import { createWriteLine, type Durability } from "../../src/store/sqlite/write-line.ts";
@@ -27,7 +28,10 @@ class HeldDisk {
   }
 }
 
-function createLine(disk: Pick<Disk, "sync" | "busy"> = NO_DISK) {
+function createLine(
+  disk: Pick<Disk, "sync" | "busy"> = NO_DISK,
+  untilIdle: (() => Promise<void>) | undefined = undefined,
+) {
   const groups: string[][] = [];
   let group: string[] = [];
   const inLine = createWriteLine({
@@ -39,6 +43,7 @@ function createLine(disk: Pick<Disk, "sync" | "busy"> = NO_DISK) {
     },
     attempt: (work) => ({ value: work() }),
     disk,
+    ...(untilIdle && { untilIdle }),
   });
   const write = <Out>(durability: Durability, work: () => Out): Promise<Out> =>
     inLine(durability, () => {
@@ -120,6 +125,22 @@ describe("the line of writers", () => {
     assert.deepEqual([groups.length, groups[1]?.length, disk.syncs.length], [2, 20, 2]);
     disk.syncs[1]?.done();
     await Promise.all(rest);
+  });
+
+  it("joins writes that need the disk while the event loop is at work, once several came at once", async () => {
+    const idle = toResolvers<void>();
+    const { write, groups } = createLine(NO_DISK, () => idle.promise);
+    await Promise.all([0, 1, 2].map((at) => write("power", () => at)));
+    const before = groups.length;
+    const written: Promise<number>[] = [];
+    for (let at = 0; at < 20; at++) {
+      written.push(write("power", () => at));
+      await turns(2);
+    }
+    assert.equal(groups.length, before);
+    idle.resolve();
+    await Promise.all(written);
+    assert.deepEqual([groups.length - before, groups.at(-1)?.length], [1, 20]);
   });
 
   it("does not let a token wait for the disk of others", async () => {

@@ -2,8 +2,9 @@
  * The line of those who want to write to the file. Whoever comes alone writes at once. Those who come while
  * another has written in the same turn of the event loop, or while the file is locked, are written together, in one
  * transaction. Where many come one after the other, as the tokens of many streams do, those that need not wait for the
- * disk wait a few milliseconds for company. Those that need it wait while the disk is at work for others: all that come
- * meanwhile are one transaction, and share the next wait for the disk.
+ * disk wait a few milliseconds for company. Those that need it wait while the disk is at work for others, and, where
+ * several came at once, while the event loop is at work too: all that come meanwhile are one transaction, which writes a
+ * page of an index once for all of them, and share the next wait for the disk.
  *
  * Where one of those who are written together fails, the transaction is undone and made again with a savepoint for
  * each, so that it fails alone. Savepoints for all of them would cost as much as the writing: SQLite copies each page
@@ -30,6 +31,8 @@ interface LineParts {
   /** Runs `work` as one transaction, which survives the process, or throws `store_busy`. */
   readonly transact: <Out>(work: () => Out) => Out;
   readonly disk: Pick<Disk, "sync" | "busy">;
+  /** Resolves when the event loop has next to nothing to do, or after so long. */
+  readonly untilIdle?: (mostMs: number) => Promise<void>;
   /**
    * Runs a part of a transaction that can be undone alone, and gives what it throws. Throws itself where
    * the whole transaction is lost.
@@ -56,15 +59,25 @@ const PACE_MS = 4;
 /** So many of them may come at once before anybody waits: a stream or two are shown at once. */
 const BURST = 10;
 
+/**
+ * So long those that need the disk wait for the event loop at most. It is at work because others are on their way, and
+ * they would be told no sooner without the wait: what tells them is the event loop.
+ */
+const COMPANY_MS = 8;
+/** Where several came at once, others are expected for so long. */
+const CROWD_MS = 100;
+/** A turn of the event loop that was shorter had next to nothing to do. */
+const IDLE_TURN_MS = 0.05;
+
 /** Others have their turn after so long: writers of megabytes would keep the event loop from all else. */
 const LONG_MS = 10;
 
 export function createWriteLine(parts: LineParts): WriteLine {
-  const { disk } = parts;
   const waiting: Writer[] = [];
   /** Whether a writer has written in this turn of the event loop, or writers are on their way. */
   let isTaken = false;
   const pace = createPace();
+  const crowd = createCrowd(parts);
   /** Ends the wait for company. */
   let hurry = (): void => {};
 
@@ -75,6 +88,7 @@ export function createWriteLine(parts: LineParts): WriteLine {
       await gather();
       const settled = await writeTogether(parts, waiting);
       if (!needsDisk(settled)) pace.count();
+      else crowd.count(settled.length);
       await nextTurn();
     }
     isTaken = false;
@@ -82,7 +96,7 @@ export function createWriteLine(parts: LineParts): WriteLine {
 
   /** Waits for company, where that is worth it. */
   async function gather(): Promise<void> {
-    const isFree = needsDisk(waiting) ? disk.busy : pause(pace.waitMs());
+    const isFree = needsDisk(waiting) ? crowd.wait() : pause(pace.waitMs());
     if (!isFree) return;
     const isHurried = new Promise<void>((resolve) => {
       hurry = resolve;
@@ -116,8 +130,8 @@ export function createWriteLine(parts: LineParts): WriteLine {
   }
 
   return async (durability, work) => {
-    const waits = durability === "power" ? disk.busy !== undefined : pace.waitMs() > 0;
-    if (isTaken || waits) return await enter(durability, work);
+    const hasCompany = durability === "power" ? crowd.isThere() : pace.waitMs() > 0;
+    if (isTaken || hasCompany) return await enter(durability, work);
     isTaken = true;
     void empty();
     let value: ReturnType<typeof work>;
@@ -127,7 +141,7 @@ export function createWriteLine(parts: LineParts): WriteLine {
       if (!isBusy(thrown)) throw thrown;
       return await enter(durability, work);
     }
-    if (durability === "power") await disk.sync();
+    if (durability === "power") await parts.disk.sync();
     else pace.count();
     return value;
   };
@@ -226,6 +240,40 @@ function createPace(): Pace {
       dueMs = Math.max(dueMs, performance.now()) + PACE_MS;
     },
   };
+}
+
+/** Those that need the disk. */
+interface Crowd {
+  /** True if one that comes now has company: of those who wait for the disk, or of others who are expected. */
+  isThere(): boolean;
+  /** Resolves when the disk is no longer at work and all who are expected have come; undefined if there is no wait. */
+  wait(): Promise<unknown> | undefined;
+  /** Called for each transaction with the number of its writers. */
+  count(writers: number): void;
+}
+
+function createCrowd({ disk, untilIdle = untilIdleTurn }: LineParts): Crowd {
+  /** Until when others are expected. */
+  let untilMs = 0;
+  const isExpected = (): boolean => performance.now() < untilMs;
+  return {
+    isThere: () => disk.busy !== undefined || isExpected(),
+    wait: () => (isExpected() ? Promise.all([disk.busy, untilIdle(COMPANY_MS)]) : disk.busy),
+    count(writers) {
+      if (writers > 1) untilMs = performance.now() + CROWD_MS;
+    },
+  };
+}
+
+/** Resolves when the event loop had a turn with next to nothing to do, or after so long. */
+async function untilIdleTurn(mostMs: number): Promise<void> {
+  const beganMs = performance.now();
+  for (let turnMs = beganMs; ; ) {
+    await nextTurn();
+    const nowMs = performance.now();
+    if (nowMs - turnMs < IDLE_TURN_MS || nowMs - beganMs >= mostMs) return;
+    turnMs = nowMs;
+  }
 }
 
 function needsDisk(writers: readonly Writer[]): boolean {

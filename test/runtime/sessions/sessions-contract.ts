@@ -216,10 +216,8 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
 
     it("is listed once, when it was forked or last used", async (t) => {
       const bench = await open(t, ...["One.", "Two.", "Three."].map((text) => reply.text(text)));
-      const [first, second] = [
-        await bench.ask("a", { session: "new" }),
-        await bench.ask("b", { session: "new" }),
-      ];
+      const first = await bench.ask("a", { session: "new" });
+      const second = await bench.ask("b", { session: "new" });
       const { sessions } = bench.runtime;
       const { id } = await sessions.fork(idOf(first));
       const listed = async (): Promise<string[]> => (await sessions.list()).map((one) => one.id);
