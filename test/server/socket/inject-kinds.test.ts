@@ -6,8 +6,8 @@ import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { reply } from "../../../src/testing/index.ts";
 import { startSmallServer } from "../../runtime/small-mcp-server.ts";
 import { playSlowly, spawn } from "../team-fixture.ts";
-import { type Asked, ask, says, thinking, twoAgents } from "./inject-fixture.ts";
-import { createGate, startSocketServer } from "./socket-fixture.ts";
+import { type Asked, agentOf, ask, says, thinking, twoAgents } from "./inject-fixture.ts";
+import { createGate, type SocketEvent, startSocketServer } from "./socket-fixture.ts";
 
 /** Calls a tool once, and repeats what came of it. */
 const calling =
@@ -18,12 +18,18 @@ const calling =
     return reply.calls([{ name, arguments: args, call_id: "call_1" }]);
   };
 
-/** The next item of a type that is whole. */
-async function nextItem(asked: Asked, type: string): Promise<{ id: string; call_id: string }> {
-  const { item } = await asked.until((event) => {
+/** The first whole item of a type, of one agent or of any: it may have come before the answer to an injection. */
+async function findItem(
+  asked: Asked,
+  type: string,
+  agent?: string,
+): Promise<{ id: string; call_id: string }> {
+  const isIt = (event: SocketEvent): boolean => {
     const { type: found } = (event["item"] ?? {}) as { type?: string };
-    return event.type === "response.output_item.done" && found === type;
-  });
+    const isOfAgent = agent === undefined || agentOf(event) === agent;
+    return event.type === "response.output_item.done" && found === type && isOfAgent;
+  };
+  const { item } = asked.events.find(isIt) ?? (await asked.until(isIt));
   return item as { id: string; call_id: string };
 }
 
@@ -51,7 +57,7 @@ describe("injecting the answers of other kinds of tools", () => {
       });
       const server = await startSocketServer(t, engine);
       const asked = await ask(server, { tools: [tool] });
-      const { call_id } = await nextItem(asked, call);
+      const { call_id } = await findItem(asked, call);
       const said = await asked.inject([toAnswer(call_id)]);
       assert.equal(said.type, "response.inject.created", JSON.stringify(said));
       await asked.until(says("/root/a", "It is 4."));
@@ -82,7 +88,7 @@ describe("injecting the answers of other kinds of tools", () => {
       const server = await startSocketServer(t, engine, { settings });
       const mcp = { type: "mcp", server_label: "small", server_url: small.url };
       const asked = await ask(server, { tools: [{ ...mcp, require_approval: "always" }] });
-      const { id } = await nextItem(asked, "mcp_approval_request");
+      const { id } = await findItem(asked, "mcp_approval_request");
       const approval = { type: "mcp_approval_response", approval_request_id: id, approve: true };
       const said = await asked.inject([approval]);
       assert.equal(said.type, "response.inject.created", JSON.stringify(said));
@@ -117,10 +123,10 @@ describe("injecting the answers of other kinds of tools", () => {
       execution: "client",
       tools: [found],
     });
-    const own = await nextItem(asked, "tool_search_call");
+    const own = await findItem(asked, "tool_search_call", "/root");
     const refused = await asked.inject([toOutput(own.call_id)]);
     assert.match(refused.error?.message ?? "", /come with another request: \/root cannot/);
-    const { call_id } = await nextItem(asked, "tool_search_call");
+    const { call_id } = await findItem(asked, "tool_search_call", "/root/a");
     const said = await asked.inject([toOutput(call_id)]);
     assert.equal(said.type, "response.inject.created", JSON.stringify(said));
     const { text } = await asked.until(({ type }) => type === "response.output_text.done");
