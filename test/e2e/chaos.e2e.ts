@@ -83,7 +83,7 @@ it(...possibly(name), async (t) => {
   const client = createChaosClient(cluster.url, cluster.token, faults);
   const takeovers = watchTakeovers(cluster);
   const load = startLoad({ client, chance: other, mcpUrl: mcp.url, faults });
-  const rounds = createFaults(cluster, chance);
+  const rounds = createFaults(cluster, { chance, takeovers });
   for (let round = 1; round <= ROUNDS && faults.length === 0; round++) {
     await setTimeout(chance() * BETWEEN_MS);
     tell(`round ${round}: ${await rounds.next()}`);

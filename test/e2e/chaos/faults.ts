@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
+import { LEASE_MS } from "../../../src/store/ownership.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machines.ts";
+import type { TakeoverWatch } from "./takeovers.ts";
 
 export interface Faults {
   /** Causes one of them; returns its description. */
@@ -18,15 +20,20 @@ type Fault = (parts: FaultParts) => Promise<string>;
 
 interface FaultParts {
   readonly cluster: Cluster;
+  readonly takeovers: Pick<TakeoverWatch, "seen">;
   readonly chance: () => number;
   readonly outages: { fromMs: number; toMs: number }[];
   /** Continues beside the next rounds. */
   later(work: Promise<unknown>): void;
 }
 
-/** How long a replica is stopped: less than its lease, or more. */
+/** How long a machine is stopped, if for less than its lease. */
 const SHORT_MS = 3000;
-const LONG_MS = 12_000;
+/** Or until others have begun to work on its runs, and up to so much longer: they may still work, or be done. */
+const LATE_MS = 500;
+/** Where it has no runs. */
+const MOST_MS = LEASE_MS + 2500;
+const LOOK_MS = 20;
 /** How long the database is unavailable. */
 const AWAY_MS = 2500;
 
@@ -36,14 +43,17 @@ const FAULTS: readonly Fault[] = [kill, kill, kill, freeze, freeze, crash, cutSo
 /** The first rounds cause each of them once, however few rounds there are. */
 const FIRST: readonly Fault[] = [kill, freezeLong, crash, cutAll, kill, cutSome];
 
-export function createFaults(cluster: Cluster, chance: () => number): Faults {
+export function createFaults(
+  cluster: Cluster,
+  { chance, takeovers }: Pick<FaultParts, "chance" | "takeovers">,
+): Faults {
   const beside = new Set<Promise<unknown>>();
   const outages: { fromMs: number; toMs: number }[] = [];
   const later = (work: Promise<unknown>): void => {
     beside.add(work);
     void work.finally(() => beside.delete(work));
   };
-  const parts = { cluster, chance, outages, later };
+  const parts = { cluster, chance, takeovers, outages, later };
   let round = 0;
   return {
     outages,
@@ -55,40 +65,66 @@ export function createFaults(cluster: Cluster, chance: () => number): Faults {
   };
 }
 
+/** Not one that is stopped, which is to wake up. */
 async function kill({ cluster, chance }: FaultParts): Promise<string> {
-  const machine = pick(cluster.machines, chance);
+  const others = cluster.machines.filter(({ isFrozen }) => !isFrozen);
+  const machine = pick(others, chance);
   await machine?.kill();
   return `kill -9 of ${machine?.name}`;
 }
 
 async function freeze(parts: FaultParts): Promise<string> {
-  const isLong = parts.chance() < 1 / 2;
-  return await freezeFor(parts, isLong ? LONG_MS : parts.chance() * SHORT_MS);
+  if (parts.chance() < 1 / 2) return await freezeLong(parts, parts.cluster.machines);
+  const ms = parts.chance() * SHORT_MS;
+  return await freezeUntil(parts, parts.cluster.machines, {
+    until: () => setTimeout(ms),
+    told: `for ${Math.round(ms)} ms`,
+  });
 }
 
-/** A replica, because it has runs of its own. */
-async function freezeLong(parts: FaultParts): Promise<string> {
-  return await freezeFor(parts, LONG_MS, parts.cluster.replicas);
+/** A replica unless told otherwise, because it has runs of its own. */
+async function freezeLong(
+  parts: FaultParts,
+  among: readonly Machine[] = parts.cluster.replicas,
+): Promise<string> {
+  const lateMs = parts.chance() * LATE_MS;
+  return await freezeUntil(parts, among, {
+    until: () => untilTakenOver(parts, lateMs),
+    told: `until ${Math.round(lateMs)} ms after its runs are taken over`,
+  });
+}
+
+interface Freeze {
+  /** When it wakes up. */
+  readonly until: () => Promise<void>;
+  readonly told: string;
 }
 
 /** One at a time, because the others must be able to continue. Another one is killed while one is stopped. */
-async function freezeFor(
+async function freezeUntil(
   parts: FaultParts,
-  ms: number,
-  among: readonly Machine[] = parts.cluster.machines,
+  among: readonly Machine[],
+  { until, told }: Freeze,
 ): Promise<string> {
   const { cluster, chance, later } = parts;
   if (cluster.machines.some(({ isFrozen }) => isFrozen)) return await kill(parts);
   const machine = pick(among, chance) ?? assert.fail();
   await machine.ready();
   machine.freeze();
-  later(wakeLater(machine, ms));
-  return `${machine.name} stands still for ${Math.round(ms)} ms`;
+  later(until().then(() => machine.wake()));
+  return `${machine.name} stands still ${told}`;
 }
 
-async function wakeLater(machine: Machine, ms: number): Promise<void> {
-  await setTimeout(ms);
-  machine.wake();
+/** No other machine is stopped meanwhile. */
+async function untilTakenOver(
+  { takeovers: { seen } }: Pick<FaultParts, "takeovers">,
+  lateMs: number,
+): Promise<void> {
+  const before = seen.length;
+  const endMs = performance.now() + MOST_MS;
+  const isTaken = (): boolean => seen.slice(before).some(({ isFromFrozen }) => isFromFrozen);
+  while (!isTaken() && performance.now() < endMs) await setTimeout(LOOK_MS);
+  await setTimeout(lateMs);
 }
 
 /**
