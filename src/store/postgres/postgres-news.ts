@@ -42,7 +42,7 @@ class Listening implements PostgresNews {
   #client: Client | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
-  #sending: Promise<unknown> = Promise.resolve();
+  #sending: Promise<void> = Promise.resolve();
 
   constructor(db: PostgresDatabase) {
     this.#db = db;
@@ -144,6 +144,8 @@ class Listening implements PostgresNews {
   #send(ids: readonly string[]): void {
     const payload = [this.#self, ...ids].join("\n");
     const sent = this.#db.get("select pg_notify($1, $2)", CHANNEL, payload).catch(() => {});
-    this.#sending = Promise.all([this.#sending, sent]);
+    const before = this.#sending;
+    // Resolves to nothing: a promise of both answers would keep those of all messages before.
+    this.#sending = sent.then(() => before);
   }
 }
