@@ -88,16 +88,6 @@ const BUSY = 1;
 const USAGE = 2;
 
 const FAULTS: Readonly<Record<string, Fault>> = {
-  "is no address": {
-    says: /is not `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
-    code: USAGE,
-    make: async () => "postgres://exa mple:port/none",
-  },
-  "is of another kind of database": {
-    says: /`OFFSHOOT_STORE` must be .*`postgres:\/\/…`/,
-    code: USAGE,
-    make: async () => "mysql://root@127.0.0.1/none",
-  },
   "is a web server": {
     says: /does not answer|cannot be used/,
     code: BUSY,

@@ -7,7 +7,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
 import { isPostgres } from "../../store/open-kept.ts";
-import { passwordOf, withoutPassword } from "./address-text.ts";
+import { hasPassword, withoutPassword } from "./address-text.ts";
 import type { Config } from "./config.ts";
 
 /** Undefined if runs are not recorded. */
@@ -44,7 +44,7 @@ export function toCopyTarget(flag: string | undefined, env: Environment): string
     throw new Failure("invalid_request", message);
   }
   if (flag === undefined) return address;
-  if (passwordOf(address) !== "") {
+  if (hasPassword(address)) {
     const message = `\`--to\` has a password, which other users of this machine can see. Put the whole address into the variable \`${TO_VARIABLE}\`, or the password into \`PGPASSWORD\` or \`~/.pgpass\`.`;
     throw new Failure("invalid_request", message);
   }

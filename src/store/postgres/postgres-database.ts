@@ -205,10 +205,26 @@ async function rollBack(client: {
 /** `postgres://db.example:5432/offshoot`. Throws `invalid_request` for an invalid address. */
 export function nameOf(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url && /^postgres(ql)?:$/.test(url.protocol)) {
-    return `postgres://${url.host}${decodeURI(url.pathname)}`;
+  const path = url && /^postgres(ql)?:$/.test(url.protocol) ? decodePath(url) : undefined;
+  if (url && path !== undefined && isPort(url.searchParams.get("port"))) {
+    return `postgres://${url.host}${path}`;
   }
   const message =
     "The address of the store is not `postgres://USER@HOST:PORT/DATABASE`. Check it for spaces and unescaped characters.";
   throw new Failure("invalid_request", message);
+}
+
+/** Undefined if a `%` does not begin an escape, or if no database can have this name. */
+function decodePath({ pathname }: URL): string | undefined {
+  try {
+    const path = decodeURI(pathname);
+    return path.includes("\0") ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Null is no port of its own: the usual one. */
+function isPort(text: string | null): boolean {
+  return text === null || (/^\d+$/.test(text) && Number(text) <= 65_535);
 }

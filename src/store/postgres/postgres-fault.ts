@@ -61,6 +61,8 @@ export function faultOf(thrown: unknown): PostgresFault {
   const code = "code" in thrown ? String(thrown.code) : "";
   const known = FAULTS[code];
   if (known) return known;
+  // A certificate or a key that the address names. A missing socket of the database has the same code.
+  if (code === "EISDIR" || ("syscall" in thrown && thrown.syscall === "open")) return "insecure";
   if (NO_PASSWORD.test(thrown.message)) return "refused";
   if (INSECURE_CODES.test(code) || INSECURE_WORDS.test(thrown.message)) return "insecure";
   if (code.startsWith("08") || AWAY_CODES.test(code) || AWAY_WORDS.test(thrown.message)) {

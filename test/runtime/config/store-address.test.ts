@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { isStoreAddress, withoutPassword } from "../../../src/runtime/config/address-text.ts";
 import { toCopyTarget } from "../../../src/runtime/config/store-address.ts";
 
 const PLAIN = "postgres://me@db.example/offshoot";
 const SECRET = "postgres://me:geheim@db.example/offshoot";
 const OTHER = "postgres://me:geheim@db.example/other";
+/** Passwords with characters that mean something in an address. */
+const UNESCAPED = ["%", "#", "/", "?", " ", "@"].map(
+  (letter) => `postgres://me:ge${letter}heim@db.example/offshoot`,
+);
 
 describe("the target of a copied record", () => {
   it("comes from the flag, with the password that a variable has for it", () => {
@@ -27,8 +32,26 @@ describe("the target of a copied record", () => {
       "mysql://me:geheim@db",
       SECRET,
       `${PLAIN}?password=geheim`,
+      ...UNESCAPED,
     ]) {
       assert.throws(() => toCopyTarget(flag, {}), refusal, flag);
+    }
+  });
+});
+
+describe("a password in the address of a record", () => {
+  for (const address of [SECRET, `${PLAIN}?password=geheim`, ...UNESCAPED]) {
+    it(`of ${address} is never shown, and refused as a setting`, () => {
+      assert.doesNotMatch(withoutPassword(address), /heim/);
+      assert.match(withoutPassword(address), /^postgres:\/\/me@db\.example\/offshoot$/);
+      assert.equal(isStoreAddress(address), false);
+    });
+  }
+
+  it("is not seen where there is none", () => {
+    for (const address of [PLAIN, "postgres://db/offshoot", "postgres://db:5432/a@b", "runs.db"]) {
+      assert.equal(withoutPassword(address), address);
+      assert.equal(isStoreAddress(address), true);
     }
   });
 });
