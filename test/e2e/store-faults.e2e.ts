@@ -140,6 +140,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       return address.replace(/offshoot_test_\w+/, "latin");
     },
   },
+  "lets transactions see what was true when they began": {
+    says: /cannot be used: its transactions are `repeatable read` by default\. Run `alter role offshoot in database offshoot_test_\w+ set default_transaction_isolation = 'read committed'`\.$/m,
+    code: USAGE,
+    make: async () => {
+      const address = await newAddress();
+      const name = new URL(address).pathname.slice(1);
+      const isolation = "default_transaction_isolation = 'repeatable read'";
+      await query(address, `alter database ${name} set ${isolation}`);
+      return address;
+    },
+  },
   "lets the user make no tables": {
     says: /cannot be used: permission denied for database/,
     code: USAGE,

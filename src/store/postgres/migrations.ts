@@ -70,9 +70,24 @@ async function refuseEncoding(db: Pick<Queries, "get">, name: string): Promise<v
 
 /** Creates the tables of an empty database; rejects with what to do if they cannot be used. */
 export async function verify(db: PostgresDatabase): Promise<void> {
+  // First: a database that is refused is not changed.
+  await refuseIsolation(db);
   const { isNew } = await verifyVersion(db);
   if (await hasTable(db, COPYING)) throw toUnfinished(db.name);
   if (isNew) await makeVectorTable(db);
+}
+
+/**
+ * Statements outside of our transactions have the default of the database. With any other than this they do not see
+ * what was committed while they waited for a lock: two processes would take the same place of a key.
+ */
+async function refuseIsolation(db: Pick<PostgresDatabase, "get" | "name">): Promise<void> {
+  const sql = `select current_setting('default_transaction_isolation') as found,
+    format('alter role %I in database %I', current_user, current_database()) as whose`;
+  const { found, whose } = (await db.get(sql)) ?? {};
+  if (found === "read committed") return;
+  const message = `The store \`${db.name}\` cannot be used: its transactions are \`${found}\` by default. Run \`${whose} set default_transaction_isolation = 'read committed'\`.`;
+  throw new Failure("invalid_request", message);
 }
 
 /** Like `verify`, for a copy of a record into the database. `isNew`: it was empty. */

@@ -55,8 +55,13 @@ export interface PostgresDatabase extends Reads {
  * statements.
  */
 const STILL_MS = 5000;
-/** One message to the server. `set local`, because a pooler may give the connection to others afterwards. */
-const BEGIN = `begin; set local idle_in_transaction_session_timeout = ${STILL_MS}`;
+/**
+ * One message to the server. Each statement has to see what was committed before it began, also while this transaction
+ * waited for a lock, whatever the default of the database is. `set local`, because a pooler may give the connection to
+ * others afterwards.
+ */
+const BEGIN = `begin isolation level read committed;
+  set local idle_in_transaction_session_timeout = ${STILL_MS}`;
 
 /** How long a database without space counts as full: its free space cannot be asked for. */
 const FULL_MS = 10_000;

@@ -205,6 +205,18 @@ function describeDatabase(postgres: PostgresServer): void {
       await assert.rejects(kept.shelf(), { code: "store_refused", message: /permission denied/ });
     });
 
+    it("has transactions that see what was committed while they waited, whatever its default", async () => {
+      const url = new URL(await postgres.newAddress());
+      const isolation = "default_transaction_isolation=serializable";
+      url.searchParams.set("options", `-c ${isolation}`);
+      const db = await openDatabase(url.href);
+      after(() => db.close());
+      const sql = "select current_setting('transaction_isolation') as level";
+      assert.deepEqual(await db.get(sql), { level: "serializable" });
+      const inside = await db.transact(async (tx) => await tx.get(sql));
+      assert.deepEqual(inside, { level: "read committed" });
+    });
+
     it("may take as long for a statement as its user allows", async () => {
       const address = await postgres.newAddress();
       for (const statementMs of [50, 60_000]) {
