@@ -122,6 +122,16 @@ if (server === undefined) {
       await record.close();
     });
 
+    it("gets its tables once, however many processes make them at the same time", async () => {
+      const empty = await server.newAddress();
+      await Promise.all([1, 2, 3, 4].map(() => setUpDbos(empty, loadAnotherSdk())));
+      const found = await server.query(
+        empty,
+        "select count(*) > 0 as any from dbos.dbos_migrations",
+      );
+      assert.deepEqual(found, [{ any: true }]);
+    });
+
     it("shares DBOS with other engines of its process, but not with one on another database", async () => {
       const one = await server.newAddress(made);
       const two = await server.newAddress(made);
