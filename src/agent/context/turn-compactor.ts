@@ -31,10 +31,9 @@ export function createTurnCompactor(parts: TurnCompactorParts): Compactor {
   let summary: Item | undefined;
   return {
     async compact(items, wish): Promise<Compacted | undefined> {
-      const window = toWindow(parts, items, wish);
-      const kept = findKept(parts, items, { ...wish, window, summary });
+      const kept = findKept(parts, items, { ...wish, summary });
       if (!kept) return undefined;
-      const { older, before, last } = kept;
+      const { older, before, last, window } = kept;
       const told = await parts.summariser.summarise<Told>(wish.place, {
         items: older,
         told: wish.recorded ? toTold(wish.recorded) : older.length === 0 ? NOTHING_TOLD : undefined,
@@ -57,35 +56,47 @@ function toTold({ summary, usage, cost_usd }: RunCompaction): Told {
   return { summary, answer: { usage, cost_usd } };
 }
 
-/** The share of a refused or unknown size that is assumed as the window. */
-const REFUSED_SHARE = 0.75;
+/**
+ * The shares of a refused or unknown size that are assumed as the window, the first that leaves room: instructions,
+ * tools and the task may take most of it.
+ */
+const REFUSED_SHARES = [0.75, 1];
 
-function toWindow(
+function toWindows(
   parts: TurnCompactorParts,
   items: readonly Item[],
   { isRefused }: CompactionWish,
-): number {
+): number[] {
   const { contextTokens = Number.POSITIVE_INFINITY } = parts;
-  if (!isRefused && contextTokens !== Number.POSITIVE_INFINITY) return contextTokens;
-  return Math.min(contextTokens, sizeOf(parts, items) * REFUSED_SHARE);
+  if (!isRefused && contextTokens !== Number.POSITIVE_INFINITY) return [contextTokens];
+  const size = sizeOf(parts, items);
+  return REFUSED_SHARES.map((share) => Math.min(contextTokens, size * share));
 }
 
 interface Keeping extends CompactionWish {
-  readonly window: number;
   readonly summary: Item | undefined;
+}
+
+/** With the window that it fits. */
+interface Kept extends KeptTurns {
+  readonly window: number;
 }
 
 function findKept(
   parts: TurnCompactorParts,
   items: readonly Item[],
-  { window, summary, task = [], recorded }: Keeping,
-): KeptTurns | undefined {
-  // In a replay with another window than the original run had, there may be nothing to leave out.
-  const asItIs = recorded && { older: [], before: [], last: items };
-  if (recorded?.summary === "") return asItIs;
-  const maxTokens = toThreshold(window, parts.max_output_tokens);
+  keeping: Keeping,
+): Kept | undefined {
+  const { summary, task = [], recorded } = keeping;
+  const windows = toWindows(parts, items, keeping);
   const fixedTokens = sizeOf(parts, []);
-  return keepTurns(items, { window, maxTokens, fixedTokens, task, summary }) ?? asItIs;
+  for (const window of recorded?.summary === "" ? [] : windows) {
+    const maxTokens = toThreshold(window, parts.max_output_tokens);
+    const kept = keepTurns(items, { window, maxTokens, fixedTokens, task, summary });
+    if (kept) return { ...kept, window };
+  }
+  // In a replay with another window than the original run had, there may be nothing to leave out.
+  return recorded && { older: [], before: [], last: items, window: Math.max(...windows) };
 }
 
 /** The estimated size of what is sent with these items. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { CHARS_PER_TOKEN } from "../../../src/agent/context/token-estimate.ts";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import type { Item } from "../../../src/protocol/items.ts";
@@ -156,6 +157,17 @@ describe("a run on a model whose window is not known", () => {
       Array.from({ length: 21 }, (_, at) => at + 1),
     );
   });
+
+  for (const share of [0.3, 0.45, 0.6]) {
+    it(`is compacted each time, with instructions that take ${share} of the window`, async () => {
+      const instructions = "y".repeat(Math.round(UNKNOWN.window * share * CHARS_PER_TOKEN));
+      const work = { ...UNKNOWN, resultChars: 500, task: { instructions } };
+      const { end, compactions, model } = await run(work);
+      assert.deepEqual([end.ending, end.output_text], ["completed", "done 20"]);
+      assert.ok(compactions.length > 1, "it was compacted more than once");
+      assert.equal(model.refused.length, compactions.length, "one refusal for each");
+    });
+  }
 
   it("ends as before if the shorter conversation is refused too", async () => {
     const work = { ...UNKNOWN, window: 1000, resultChars: 100 };
