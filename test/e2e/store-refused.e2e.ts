@@ -1,6 +1,7 @@
 /**
  * A database that refuses its user while a server runs (the operator has changed a right), or that stops answering
- * without closing its connections. Clients learn that the server has a fault, and nothing of the database.
+ * without closing its connections. Clients learn that the server has a fault, and nothing of the database. And one that
+ * has lost a part of the record.
  */
 
 import assert from "node:assert/strict";
@@ -10,6 +11,7 @@ import { unless } from "../needs.ts";
 import { until, untilTrue } from "../patience.ts";
 import { startPostgresProxy } from "../store/postgres/postgres-proxy.ts";
 import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
+import { createPlace } from "./command.ts";
 import { serve, slowModel, startSlowUpstream } from "./served.ts";
 
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
@@ -84,3 +86,19 @@ it(
     assert.deepEqual((await served.ask("GET", `/v1/responses/${kept.id}`)).body, kept);
   },
 );
+
+it(...possibly("a database that lacks a part of a log is named by `store check`"), async () => {
+  const postgres = server ?? assert.fail();
+  const address = await postgres.newAddress();
+  await using place = await createPlace();
+  const env = { OFFSHOOT_STORE: address };
+  const ran = await place.run(["run", "Hi", "-q", "-m", "embedded/offline"], { env });
+  assert.equal(ran.code, 0, ran.stderr);
+  await postgres.query(address, "delete from offshoot.events where first_seq = 0");
+  const ended = await place.run(["store", "check"], { env });
+  assert.equal(ended.code, 1, ended.stderr);
+  const [first, problem, advice] = ended.stdout.split("\n");
+  assert.match(first ?? "", /^postgres:.* is damaged:$/);
+  assert.match(problem ?? "", /^ {2}The log of run run_\w+ has \d+ events, not \d+\.$/);
+  assert.equal(advice, "Restore a backup, or use another database.");
+});

@@ -7,7 +7,7 @@ import { toDbosPlace } from "../../engine/engines.ts";
 import { withoutPassword } from "../../runtime/config/address-text.ts";
 import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { Maintenance, VectorReport } from "../../store/kept.ts";
-import { openKept } from "../../store/open-kept.ts";
+import { isPostgres, openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
 import { openConfig } from "../open-config.ts";
 import { cleanForTerminal } from "../terminal.ts";
@@ -72,7 +72,9 @@ async function check({ path, maintenance }: Looked): Promise<Done> {
   if (problems.length > 0) {
     const more = more_problems > 0 ? [`and ${more_problems} more`] : [];
     const lines = [...problems, ...more].map((problem) => `  ${problem}`);
-    const advice = "Restore a backup, or move the file away.";
+    const advice = isPostgres(path)
+      ? "Restore a backup, or use another database."
+      : "Restore a backup, or move the file away.";
     return { exit: 1, line: [`${path} is damaged:`, ...lines, advice].join("\n"), facts };
   }
   const line = `ok: ${path} has ${plural(runs, "run")} in ${toSize(bytes)}, ${toSize(free_bytes)} of it free`;
