@@ -101,6 +101,7 @@ describe("attacks on /mcp", () => {
       ["no message", { body: '"hello"' }, 400, -32_700],
       ["an object that is not a message", { body: { hello: 1 } }, 400, -32_700],
       ["a long batch", { body: Array.from({ length: 21 }, () => LIST) }, 400, -32_600],
+      ["an empty batch", { body: [] }, 400, -32_600],
       ["two beginnings", { body: [toInitialize(1), toInitialize(2)] }, 400, -32_600],
       ["another type", { headers: { "content-type": "text/plain" } }, 415, undefined],
       ["no stream", { headers: { accept: "application/json" } }, 406, undefined],

@@ -107,6 +107,7 @@ async function readBody(call: RouteCall): Promise<SentMessages | RouteAnswer> {
     return toMcpAnswer(failure, PARSE_ERROR);
   }
   const messages = Array.isArray(whole) ? whole : [whole];
+  if (messages.length === 0) throw new Failure("invalid_request", "The request has no messages.");
   if (messages.length <= MAX_BATCH) return { whole, messages };
   const message = `A request holds ${messages.length} messages; ${MAX_BATCH} at most are taken.`;
   throw new Failure("invalid_request", message);
