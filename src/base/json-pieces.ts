@@ -77,16 +77,24 @@ function weigh(value: unknown, room: number): number {
   return Array.isArray(value) ? weighList(value, room) : weighFields(value, room);
 }
 
+/** Texts and numbers are weighed in place: most of what is written is one of them, and all of it is weighed. */
 function weighList(values: readonly unknown[], room: number): number {
   let left = room - VALUE_WEIGHT;
-  for (let at = 0; at < values.length && left >= 0; at++) left = weigh(values[at], left);
+  for (let at = 0; at < values.length && left >= 0; at++) {
+    const value = values[at];
+    if (typeof value === "string") left -= value.length;
+    else left = typeof value === "object" ? weigh(value, left) : left - VALUE_WEIGHT;
+  }
   return left;
 }
 
 function weighFields(fields: Readonly<Record<string, unknown>>, room: number): number {
   let left = room - VALUE_WEIGHT;
   for (const name in fields) {
-    left = weigh(fields[name], left - name.length);
+    const value = fields[name];
+    left -= name.length;
+    if (typeof value === "string") left -= value.length;
+    else left = typeof value === "object" ? weigh(value, left) : left - VALUE_WEIGHT;
     if (left < 0) return left;
   }
   return left;
