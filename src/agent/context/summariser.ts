@@ -6,7 +6,8 @@
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
-import { asJson, type Json } from "../../base/json.ts";
+import { isJsonObject } from "../../base/json.ts";
+import { type Stored, storedObject } from "../../base/stored.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEnd } from "../../protocol/model-events.ts";
@@ -42,6 +43,8 @@ export interface SummaryJob<Made extends Pick<Told, "answer">> {
   readonly items: readonly Item[];
   /** A summary that is known already: no model is asked. */
   readonly told?: Told | undefined;
+  /** How the journal keeps it. */
+  readonly stored: Stored<Made>;
   /** Returns what the journal keeps of the summary, and the events that report it. */
   write(told: Told): { readonly made: Made; readonly events: readonly RunEvent[] };
 }
@@ -59,15 +62,19 @@ export function createSummariser(parts: SummariserParts): Summariser {
     async summarise<Made extends Pick<Told, "answer">>(place: string, job: SummaryJob<Made>) {
       const { context, account } = parts;
       let isReplayed = true;
-      const made = (await context.step(`compact:${place}`, async ({ signal, end }) => {
+      const kept = await context.step(`compact:${place}`, async ({ signal, end }) => {
         isReplayed = false;
         const tried = await tell(parts, job, signal).catch(toVain);
-        if (isVainAttempt(tried)) return asJson(tried);
+        if (isVainAttempt(tried)) return STORED_VAIN.write(tried);
         const written = job.write(tried);
         end(written.events);
-        return written.made as unknown as Json;
-      })) as unknown as Made | Vain;
-      if (isVainAttempt(made)) throw new Failure(made.code, made.message);
+        return job.stored.write(written.made);
+      });
+      if (isJsonObject(kept) && "code" in kept) {
+        const { code, message } = STORED_VAIN.read(kept);
+        throw new Failure(code, message);
+      }
+      const made = job.stored.read(kept);
       if (isReplayed) account.charge(toAmount(made.answer as ModelAnswer, parts));
       return made;
     },
@@ -76,6 +83,8 @@ export function createSummariser(parts: SummariserParts): Summariser {
 
 /** The failure of an attempt at the model; journaled, so that a takeover does not repeat the attempt. */
 type Vain = RunError;
+
+const STORED_VAIN = storedObject<Vain>("the failure of a summary", ["code", "message"]);
 
 function isVainAttempt(tried: object): tried is Vain {
   return "code" in tried;

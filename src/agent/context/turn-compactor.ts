@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { storedObject } from "../../base/stored.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunCompaction } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
@@ -36,6 +37,7 @@ export function createTurnCompactor(parts: TurnCompactorParts): Compactor {
       const { older, before, last, window } = kept;
       const told = await parts.summariser.summarise<Told>(wish.place, {
         items: older,
+        stored: STORED_SUMMARY,
         told: wish.recorded ? toTold(wish.recorded) : older.length === 0 ? NOTHING_TOLD : undefined,
         write(said) {
           const made = { ...said, summary: clipSummary(said.summary, window) };
@@ -48,6 +50,8 @@ export function createTurnCompactor(parts: TurnCompactorParts): Compactor {
     },
   };
 }
+
+const STORED_SUMMARY = storedObject<Told>("a summary", ["summary", "answer"]);
 
 /** If results of the last turn are cut and nothing is summarised, no model is asked. */
 const NOTHING_TOLD: Told = { summary: "", answer: { usage: NO_USAGE, cost_usd: 0 } };

@@ -14,6 +14,7 @@ import { type KeptWords, keepAsked, keepWords } from "../../agent/context/keep-w
 import type { Summariser, Told } from "../../agent/context/summariser.ts";
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
+import { storedObject } from "../../base/stored.ts";
 import type { Compaction, Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
@@ -30,6 +31,8 @@ export interface SealedCompactorParts {
 interface SealedCompaction extends Pick<Told, "answer"> {
   readonly item: Compaction;
 }
+
+const STORED_COMPACTION = storedObject<SealedCompaction>("a compaction", ["item", "answer"]);
 
 /** Always makes one, however short the conversation is. */
 export interface SealedCompactor extends Compactor {
@@ -52,6 +55,7 @@ export function createSealedCompactor(parts: SealedCompactorParts): SealedCompac
       }
       const { item, answer } = await summariser.summarise<SealedCompaction>(place, {
         items: expanded.items,
+        stored: STORED_COMPACTION,
         write({ summary, answer }) {
           const encrypted_content = seal.seal({ summary, ...keep(parts, expanded, asked) });
           const id = makeId(idPrefixOf("compaction"));
