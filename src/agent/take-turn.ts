@@ -75,6 +75,8 @@ async function ask(
 ): Promise<TurnAnswer> {
   const { account } = parts;
   const costBefore = progress.costUsd;
+  // Until its usage comes, at the very end, the cost of an answer is not known.
+  const costMeanwhile = isFree(parts) ? costBefore : null;
   let written = progress.paused ?? "";
   let isReplayed = true;
   let isHeld = false;
@@ -97,12 +99,11 @@ async function ask(
     onText(delta) {
       written += delta;
       progress.text = written;
-      // Until its usage comes, at the very end, the cost of an answer is not known.
-      progress.costUsd = isFree(parts) ? costBefore : null;
+      progress.costUsd = costMeanwhile;
     },
     onBroken(usage) {
       progress.usage = addUsage(progress.usage, usage);
-      progress.costUsd = isFree(parts) ? costBefore : null;
+      progress.costUsd = costMeanwhile;
     },
   }).catch((thrown: unknown) => {
     // A call that could not be paid for was not made.

@@ -23,7 +23,7 @@ export async function openRunConfig(
 ): Promise<{ readonly config: Config; readonly warn: Warn }> {
   const config = await readConfig(flags, io, agent);
   const warn: Warn = async (warnings) => {
-    if (config.get("quiet")) return;
+    if (warnings.length === 0 || config.get("quiet")) return;
     for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   };
   await warn(config.warnings);

@@ -119,7 +119,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
   const shared = { storePath, safety, settings, clock, questions, catalog, overrides, alwaysOf };
   const processChildren =
     parts.processChildren ?? (childProcess && createProcessChildren({ childProcess, ...shared }));
-  const checkModel = (task: AgentTask): Promise<void> => checkModelOf(parts, task);
+  const checkModel = async (task: AgentTask): Promise<void> =>
+    void (await checkModelOf(parts, task));
   /** The account that its children get shares of. Children of a replay that sends nothing were paid for. */
   const openAccountOf = (context: RunContext, task: AgentTask, replay?: ReplayRun): Account => {
     if (replay?.account) return createAccount(NO_LIMITS);
@@ -169,10 +170,9 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     async check(task) {
       const tools = await toolbox.pick(task.tools);
       await (await openGate(task, tools, safety)).close();
-      await checkModel(task);
+      const { native } = await checkModelOf(parts, task);
       // A child has its parent's native tools; the vendor of another model may not run them.
-      if (task.depth > 0) return;
-      checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
+      if (task.depth === 0) checkNative(task, native, specsOf(tools));
     },
   };
 }
@@ -203,11 +203,12 @@ function openPlaced(context: RunContext, { limits, ceiling }: AgentTask): Accoun
 async function checkModelOf(
   { openModel }: Pick<AgentParts, "openModel">,
   task: AgentTask,
-): Promise<void> {
+): Promise<OpenedModel> {
   const model = await openModel(task);
   await createOutputCheck(task.format);
   model.checkInput(task.items);
   checkPriced(task.limits, model);
+  return model;
 }
 
 /** The replacements of the model and the tools in a replay. */

@@ -6,6 +6,7 @@
 
 import { clip, plural, withThousands } from "../../base/text.ts";
 import { toCompactionLine } from "../../delegation/ledger/compaction-line.ts";
+import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type {
   LoggedEvent,
@@ -52,6 +53,7 @@ type MakeLines = (room: MarkdownRoom) => FinishedLine[];
 
 export class Transcript {
   readonly tree: LiveTree;
+  readonly #totals = createTreeTotals();
   readonly #options: TranscriptOptions;
   #text: MarkdownStream | undefined;
   #thought: MarkdownStream | undefined;
@@ -61,11 +63,12 @@ export class Transcript {
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
-    this.tree = createLiveTree(options.now);
+    this.tree = createLiveTree(options.now, this.#totals);
   }
 
   read(logged: LoggedEvent): void {
     this.#rootId ??= logged.run_id;
+    this.#totals.read(logged);
     const news = this.tree.read(logged);
     if (news) this.#tell(news);
     if (logged.run_id === this.#rootId) this.#readRoot(logged.event);
@@ -90,7 +93,7 @@ export class Transcript {
     const more = calls.length > 1 ? ` and ${calls.length - 1} more` : "";
     const does = call
       ? [...toCallRow(call), { text: more, pen: PEN.dim }]
-      : plainRow(toDoing(root.fold.figures.last_action));
+      : plainRow(toDoing(root.figures.last_action));
     const elapsed = toElapsed(this.#options.now() - root.startedAtMs);
     const head: Row = [...does, { text: ` · ${elapsed}`, pen: PEN.dim }];
     return [
@@ -225,7 +228,7 @@ export class Transcript {
 
   #end(event: RunEnd): void {
     this.#endText();
-    const figures = this.tree.root?.fold.figures;
+    const figures = this.tree.root?.figures;
     if (event.ending !== "completed") {
       const [words, pen] = toEndWords(event);
       this.say(words, pen);

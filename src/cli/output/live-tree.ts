@@ -4,14 +4,14 @@
  */
 
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
-import { createQueueFold, type Queued } from "../../delegation/ledger/queued-children.ts";
 import {
-  createRunFold,
-  type RunFigures,
-  type RunFold,
-  toToldFigures,
-} from "../../delegation/ledger/run-figures.ts";
+  createQueueFold,
+  QUEUE_EVENTS,
+  type Queued,
+} from "../../delegation/ledger/queued-children.ts";
+import { type RunFigures, toToldFigures } from "../../delegation/ledger/run-figures.ts";
 import { toNodeName } from "../../delegation/ledger/tree.ts";
+import type { TreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type {
   ChildEnd,
@@ -29,7 +29,7 @@ export interface LiveNode {
   readonly name: string;
   readonly label: string;
   readonly parent: LiveNode | undefined;
-  readonly fold: RunFold;
+  readonly figures: RunFigures;
   readonly startedAtMs: number;
   /** The time of the last event by this process's clock: the times in the log do not matter. */
   readonly heardAtMs: number;
@@ -92,12 +92,12 @@ export interface LiveTree {
   markStopping(id: string): void;
 }
 
-export function createLiveTree(now: () => number): LiveTree {
-  return new Tree(now);
+/** `totals` is given every event before the tree is: the figures of a run are folded there, once. */
+export function createLiveTree(now: () => number, totals: TreeTotals): LiveTree {
+  return new Tree(now, totals);
 }
 
 class Node implements LiveNode {
-  readonly fold = createRunFold();
   readonly open = new Set<Node>();
   readonly queue = createQueueFold();
   ending: Ending | null = null;
@@ -111,15 +111,21 @@ class Node implements LiveNode {
   readonly label: string;
   readonly parent: Node | undefined;
   readonly startedAtMs: number;
+  readonly totals: TreeTotals;
   heardAtMs: number;
 
-  constructor(parts: Pick<Node, "id" | "name" | "label" | "parent" | "startedAtMs" | "heardAtMs">) {
+  constructor(parts: NodeParts) {
     this.id = parts.id;
     this.name = parts.name;
     this.label = parts.label;
     this.parent = parts.parent;
     this.startedAtMs = parts.startedAtMs;
+    this.totals = parts.totals;
     this.heardAtMs = parts.heardAtMs;
+  }
+
+  get figures(): RunFigures {
+    return this.totals.figuresOf(this.id);
   }
 
   get queued(): readonly Queued[] {
@@ -132,8 +138,14 @@ class Node implements LiveNode {
   }
 }
 
+type NodeParts = Pick<
+  Node,
+  "id" | "name" | "label" | "parent" | "startedAtMs" | "heardAtMs" | "totals"
+>;
+
 class Tree implements LiveTree {
   readonly #now: () => number;
+  readonly #totals: TreeTotals;
   readonly #nodes = new Map<string, Node>();
   #root: Node | undefined;
   #running = 0;
@@ -143,8 +155,9 @@ class Tree implements LiveTree {
   #failed = 0;
   #refused = 0;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, totals: TreeTotals) {
     this.#now = now;
+    this.#totals = totals;
   }
 
   get root(): LiveNode | undefined {
@@ -171,10 +184,7 @@ class Tree implements LiveTree {
     const node = this.#nodes.get(run_id);
     if (!node) return undefined;
     node.heardAtMs = this.#now();
-    node.fold.read(event);
-    const before = node.queue.size;
-    const left = node.queue.read(event);
-    this.#queued += node.queue.size - before;
+    const left = QUEUE_EVENTS.has(event.type) ? this.#queue(node, event) : [];
     follow(node, event);
     switch (event.type) {
       case "tool_end":
@@ -190,6 +200,13 @@ class Tree implements LiveTree {
       default:
         return undefined;
     }
+  }
+
+  #queue(node: Node, event: RunEvent): readonly Queued[] {
+    const before = node.queue.size;
+    const left = node.queue.read(event);
+    this.#queued += node.queue.size - before;
+    return left;
   }
 
   listRunning(): LiveNode[] {
@@ -212,7 +229,8 @@ class Tree implements LiveTree {
 
   #add(parts: Pick<Node, "id" | "label" | "parent">, startedAtMs = this.#now()): Node {
     const name = parts.parent ? toNodeName(parts.id) : "";
-    const node = new Node({ ...parts, name, startedAtMs, heardAtMs: this.#now() });
+    const given = { startedAtMs, heardAtMs: this.#now(), totals: this.#totals };
+    const node = new Node({ ...parts, name, ...given });
     this.#nodes.set(node.id, node);
     for (let [at, up]: [Node, Node | undefined] = [node, node.parent]; up; ) {
       up.open.add(at);
@@ -232,7 +250,7 @@ class Tree implements LiveTree {
   #endSeen(node: Node, event: Extract<RunEvent, { type: "run_end" }>): NodeNews | undefined {
     if (node.isEnded || !node.parent) return undefined;
     const { ending, message, at_ms } = event;
-    const { figures } = node.fold;
+    const { figures } = node;
     const ms = Math.max(0, at_ms - (figures.started_at_ms ?? node.startedAtMs));
     this.#close(node, ending);
     return { type: "ended", node, end: { ending, message, figures, ms } };

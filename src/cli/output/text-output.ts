@@ -41,12 +41,11 @@ export function createTextOutput(options: ProjectionOptions): Projection {
   return {
     async write(events: readonly LoggedEvent[]) {
       if (text.needsPaint(events)) text.paint ??= await import("./text-paint.ts");
+      text.count(events);
       for (const { event } of events) text.read(event);
       await text.flush();
     },
-    count(events) {
-      for (const { event } of events) text.count(event);
-    },
+    count: (events) => text.count(events),
     hasToldWhy: () => text.hasToldWhy,
   };
 }
@@ -112,13 +111,12 @@ class TextOutput {
     this.#pieces.add(stream, text);
   }
 
-  /** Counts an event that is not shown. */
-  count(event: RunEvent): void {
-    this.#fold.read(event);
+  /** Adds events to the figures of the run, shown or not. Call it before `read`: `run_end` shows the figures. */
+  count(events: readonly LoggedEvent[]): void {
+    this.#fold.readAll(events);
   }
 
   read(event: RunEvent): void {
-    this.#fold.read(event);
     switch (event.type) {
       case "run_start":
         this.#start = event;

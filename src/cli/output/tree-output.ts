@@ -83,7 +83,7 @@ class TreeOutput implements TreeProjection {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#live = options.live ?? createLiveBlock(options.stderr);
-    this.#tree = createLiveTree(() => this.#clock.now());
+    this.#tree = createLiveTree(() => this.#clock.now(), this.#totals);
     const { controls } = options;
     this.#keys = new TreeKeys({
       list: () => this.#tree.listRunning(),

@@ -167,7 +167,7 @@ function toRowLine(row: Row, { pickedId, nowMs }: TreeView, { room, isAll }: Pla
     const name = queued?.id ? toNodeName(queued.id) : "";
     return { ...shown, state: "queued", name, action: toWait(queued?.why ?? null), ...none };
   }
-  const { figures } = node.fold;
+  const { figures } = node;
   const { total_tokens: tokens } = figures.usage;
   const silence = toSilence(node, nowMs);
   const elapsed = toElapsed(nowMs - node.startedAtMs);
@@ -182,28 +182,28 @@ function toRowLine(row: Row, { pickedId, nowMs }: TreeView, { room, isAll }: Pla
   };
 }
 
-function stateOf({ isEnded, ending, isStopping, fold }: LiveNode): NodeState {
+function stateOf({ isEnded, ending, isStopping, figures }: LiveNode): NodeState {
   if (isEnded) return ending ?? "failed";
   if (isStopping) return "stopping";
-  return fold.figures.started_at_ms === null ? "starting" : "running";
+  return figures.started_at_ms === null ? "starting" : "running";
 }
 
 /** A parent that waits for its children shows that, whatever it did last. */
-function toAction({ isEnded, isStopping, open, queued, fold }: LiveNode): string {
+function toAction({ isEnded, isStopping, open, queued, figures }: LiveNode): string {
   if (isEnded) return "";
   if (isStopping) return "stopping";
-  const approval = toApprovalText(fold.figures);
+  const approval = toApprovalText(figures);
   if (approval !== undefined) return toShown(approval);
   const children = open.size + queued.length;
   if (children > 0) return `waits for ${plural(children, "subagent")}`;
-  const { started_at_ms, last_action } = fold.figures;
+  const { started_at_ms, last_action } = figures;
   return started_at_ms === null ? "starting" : toShown(last_action);
 }
 
 /** Only for a run that itself waits for a model or a tool. */
 function toSilence(node: LiveNode, nowMs: number): string[] {
   // A run that waits for a person says that instead.
-  const isAsking = node.fold.figures.questions.length > 0;
+  const isAsking = node.figures.questions.length > 0;
   const isWaiting =
     node.waitsFor !== undefined && !isAsking && node.open.size + node.queued.length === 0;
   const silentMs = nowMs - node.heardAtMs;

@@ -26,6 +26,12 @@ export interface QueueFold {
   close(): void;
 }
 
+/** Events that change a queue; others need not be given to it. Most events of a log are others. */
+export const QUEUE_EVENTS: ReadonlySet<RunEvent["type"]> = new Set([
+  ...(["tool_start", "tool_end", "child_queue", "child_start", "child_end"] as const),
+  ...(["run_resume", "run_end"] as const),
+]);
+
 export function createQueueFold(): QueueFold {
   return new Fold();
 }

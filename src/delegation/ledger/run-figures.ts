@@ -54,6 +54,7 @@ export interface RunFigures {
 
 export interface RunFold {
   read(event: RunEvent): void;
+  readAll(events: Iterable<{ readonly event: RunEvent }>): void;
   readonly figures: RunFigures;
 }
 
@@ -103,6 +104,10 @@ class Fold implements RunFold {
   #open: "no" | "asked" | "answering" = "no";
   #lastAtMs: number | null = null;
   #lastAction = "";
+
+  readAll(events: Iterable<{ readonly event: RunEvent }>): void {
+    for (const { event } of events) this.read(event);
+  }
 
   read(event: RunEvent): void {
     if ("at_ms" in event) this.#lastAtMs = Math.max(this.#lastAtMs ?? 0, event.at_ms);

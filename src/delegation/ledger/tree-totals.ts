@@ -6,6 +6,8 @@ import { addUp, type TreeFigures } from "./tree.ts";
 
 export interface TreeTotals {
   read(logged: LoggedEvent): void;
+  /** The figures of one run; empty ones if no event of it was read. */
+  figuresOf(id: string): RunFigures;
   readonly totals: TreeFigures;
 }
 
@@ -21,6 +23,7 @@ export function createTreeTotals(): TreeTotals {
       if (event.type === "child_start") told.set(event.child_id, createRunFold().figures);
       if (event.type === "child_end") told.set(event.child_id, toToldFigures(event));
     },
+    figuresOf: (id) => (folds.get(id) ?? UNHEARD).figures,
     get totals() {
       const unheard = [...told].filter(([id]) => !folds.has(id));
       const heard = [...folds.values()].map(({ figures }) => figures);
@@ -28,3 +31,5 @@ export function createTreeTotals(): TreeTotals {
     },
   };
 }
+
+const UNHEARD = createRunFold();
