@@ -125,7 +125,6 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 /** Folders of these may load each other in a circle, as listed. In all other rooms each folder can be read after those it loads. */
 const CIRCLES: Readonly<Record<string, readonly string[]>> = {
   agent: ["agent", "agent/context"],
-  cli: ["cli/acp", "cli/chat", "cli/commands", "cli/desk"],
   delegation: [
     ...["delegation", "delegation/agents", "delegation/executors", "delegation/ledger"],
     ...["delegation/telemetry", "delegation/tools"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
-import { showTree } from "../../src/cli/commands/runs-tree.ts";
+import { showTree } from "../../src/cli/output/show-tree.ts";
 import { readSubagentEvents } from "../../src/delegation/ledger/subagent-record.ts";
 import { toChildEndEvent } from "../../src/delegation/telemetry/child-events.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";

@@ -7,11 +7,11 @@ import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { clip, plural } from "../../base/text.ts";
 import { readCosts } from "../../delegation/ledger/costs.ts";
 import type { UndoReport } from "../../runtime/undo/undo.ts";
-import { renderRows } from "../commands/runs-cost.ts";
 import type { OpenedDesk } from "../desk/open-desk.ts";
 import type { Io } from "../io.ts";
 import { toNothingUndone } from "../nothing-undone.ts";
 import { openTemplates } from "../open-templates.ts";
+import { renderCosts } from "../output/cost-table.ts";
 import { fillTemplate, needsInput } from "../templates/template.ts";
 
 type Place = Pick<Io, "env" | "home" | "cwd">;
@@ -95,7 +95,7 @@ async function tellCost({ desk, sessionId }: CommandPlace): Promise<string> {
   const rows =
     runs.length === 0 ? [] : await readCosts(desk.runtime.engine.record, [...runs], "model");
   if (rows.length === 0) return "Nothing was called yet.";
-  return `\`\`\`\n${renderRows("model", rows).trimEnd()}\n\`\`\``;
+  return `\`\`\`\n${renderCosts("model", rows).trimEnd()}\n\`\`\``;
 }
 
 async function undoLast({ desk, sessionId }: CommandPlace, rest: string): Promise<string> {

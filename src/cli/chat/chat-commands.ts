@@ -11,9 +11,9 @@ import { renderSession } from "../../delegation/ledger/session.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
 import type { UndoReport } from "../../runtime/undo/undo.ts";
 import type { CommandCall } from "../command.ts";
-import { renderRows } from "../commands/runs-cost.ts";
-import { showTree } from "../commands/runs-tree.ts";
 import type { Output } from "../io.ts";
+import { renderCosts } from "../output/cost-table.ts";
+import { showTree } from "../output/show-tree.ts";
 import type { DefinitionRow } from "./definition-lines.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import { Picker, type PickerRow } from "./picker.ts";
@@ -67,7 +67,7 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
   async cost({ engine, say }) {
     const { runs } = engine.conversation;
     const rows = runs.length === 0 ? [] : await readCosts(engine.record, [...runs], "model");
-    say(rows.length === 0 ? "Nothing was called yet." : renderRows("model", rows).trimEnd());
+    say(rows.length === 0 ? "Nothing was called yet." : renderCosts("model", rows).trimEnd());
   },
   async tree({ engine, say }) {
     const last = engine.conversation.runs.at(-1);

@@ -9,16 +9,14 @@ import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
-import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { withOrigin } from "../../runtime/config/setting-origin.ts";
 import type { Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
-import type { InnerRunRequest, RunRequest } from "../../runtime/run-request.ts";
+import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import { createRuntime, type Run, type RuntimeOptions } from "../../runtime/runtime.ts";
-import { toGivenRules, toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
-import type { LoadedSkills } from "../../tools/skills/load-skills.ts";
+import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
@@ -27,12 +25,12 @@ import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openRunConfig } from "../open-config.ts";
-import { openSkills } from "../open-skills.ts";
 import type { AskedTemplate } from "../open-templates.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
 import { openRunPrompt } from "../run-prompt.ts";
+import { findSkills, toRunRequest } from "../run-request.ts";
 import { toSessionWish } from "../session-options.ts";
 import { showRun } from "../show-run.ts";
 import { tellSession } from "../tell-session.ts";
@@ -123,15 +121,6 @@ async function openTemplate(options: Options, io: Io): Promise<AskedTemplate | u
   return await findTemplate(options, io);
 }
 
-/** Looks for skills only if the run may load one. */
-export async function findSkills(
-  config: Config,
-  io: Io,
-): Promise<Pick<LoadedSkills, "skills" | "warnings">> {
-  if (!config.get("skills") || config.get("bare")) return { skills: [], warnings: [] };
-  return await openSkills(io);
-}
-
 /**
  * Only this process could answer a question of a run without a record, so such a question is refused at once.
  */
@@ -170,37 +159,6 @@ function pickOutput(options: Options, config: Config): OutputFormatName {
     throw new Failure("invalid_request", `Give either --sse or -o ${named}, not both.`);
   }
   return options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
-}
-
-/** The part of a request that comes from the settings. */
-export function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRunRequest, "input"> {
-  const provider = config.get("provider");
-  const timeout = config.get("timeout");
-  return {
-    model: choice.ref,
-    model_reason: choice.reason,
-    ...(choice.source === "embedded" && { fell_back: true }),
-    provider: provider === undefined || provider === EMBEDDED ? null : provider,
-    url: choice.baseUrl ?? null,
-    api_key_name: choice.apiKeyName ?? null,
-    max_turns: config.get("max_turns"),
-    temperature: config.get("temperature") ?? null,
-    max_output_tokens: config.get("max_tokens") ?? null,
-    ...toThinking(config),
-    options: config.get("options") ?? null,
-    compact: config.get("compact"),
-    approve: config.get("approve"),
-    sandbox: config.get("sandbox"),
-    limits: toLimits(config),
-    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
-  };
-}
-
-/** A level alone asks the model to think. */
-export function toThinking(config: Config): Pick<RunRequest, "think" | "effort"> {
-  const effort = config.get("effort");
-  if (effort === undefined) return { think: config.get("think") };
-  return { think: true, effort };
 }
 
 interface FormatSources {

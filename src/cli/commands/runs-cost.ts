@@ -3,12 +3,10 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { clip, withThousands } from "../../base/text.ts";
-import { COST_KEYS, type CostKey, type CostRow, readCosts } from "../../delegation/ledger/costs.ts";
+import { COST_KEYS, type CostKey, readCosts } from "../../delegation/ledger/costs.ts";
 import type { RecordReader } from "../../engine/engine.ts";
-import { toPartialMoney, toSeconds } from "../output/amounts.ts";
-import { cleanForTerminal } from "../terminal.ts";
-import type { RecordCall } from "./runs-tree.ts";
+import { renderCosts } from "../output/cost-table.ts";
+import type { RecordCall } from "../output/show-tree.ts";
 
 /** For one tree, or for the trees of the newest runs if `id` is undefined. */
 export async function showCost(
@@ -24,7 +22,7 @@ export async function showCost(
     return;
   }
   if (rows.length === 0) await io.stderr.write("Nothing was called.\n");
-  else await io.stdout.write(renderRows(by, rows));
+  else await io.stdout.write(renderCosts(by, rows));
 }
 
 function readKey(given: unknown): CostKey {
@@ -36,37 +34,4 @@ function readKey(given: unknown): CostKey {
 
 async function newestRoots(record: RecordReader, limit: number): Promise<string[]> {
   return (await record.listRuns({ limit, parent_id: null })).map(({ id }) => id);
-}
-
-export function renderRows(by: CostKey, rows: readonly CostRow[]): string {
-  const head = by === "tool" ? TOOL_HEAD : HEAD;
-  const table = [[by, ...head], ...rows.map((row) => [toShown(row.key), ...toCells(by, row)])];
-  const widths = table[0]?.map((_, at) =>
-    Math.max(...table.map((cells) => cells[at]?.length ?? 0)),
-  );
-  const lines = table.map((cells) =>
-    cells
-      .map((cell, at) =>
-        at === 0 ? cell.padEnd(widths?.[at] ?? 0) : cell.padStart(widths?.[at] ?? 0),
-      )
-      .join("  "),
-  );
-  return `${lines.join("\n")}\n`;
-}
-
-const HEAD = ["calls", "failed", "input", "cached", "output", "time", "cost"];
-const TOOL_HEAD = ["calls", "failed", "time"];
-
-function toCells(by: CostKey, row: CostRow): string[] {
-  const calls = [row.calls, row.failed].map(withThousands);
-  const time = toSeconds(row.seconds * 1000);
-  if (by === "tool") return [...calls, time];
-  const tokens = [row.input_tokens, row.cached_tokens, row.output_tokens];
-  const used = tokens.reduce<number>((sum, count) => sum + (count ?? 0), 0);
-  const money = toPartialMoney(row.known_usd ?? 0, row.unknown_calls, used);
-  return [...calls, ...tokens.map((count) => withThousands(count ?? 0)), time, money];
-}
-
-function toShown(text: string): string {
-  return clip(cleanForTerminal(text), 40);
 }

@@ -7,8 +7,8 @@ import { createRedact } from "../../base/redact.ts";
 import { readSubagentEvents } from "../../delegation/ledger/subagent-record.ts";
 import { createSubagentLog, toSubagentFields } from "../../delegation/telemetry/subagent-log.ts";
 import type { RecordReader } from "../../engine/engine.ts";
+import type { RecordCall } from "../output/show-tree.ts";
 import { cleanForTerminal } from "../terminal.ts";
-import type { RecordCall } from "./runs-tree.ts";
 
 export async function showEvents(
   record: RecordReader,

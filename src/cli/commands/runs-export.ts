@@ -9,8 +9,8 @@ import { readTree } from "../../delegation/ledger/tree.ts";
 import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { Output } from "../io.ts";
+import type { RecordCall } from "../output/show-tree.ts";
 import { cleanForTerminal } from "../terminal.ts";
-import type { RecordCall } from "./runs-tree.ts";
 
 export const EXPORT_FORMATS = ["md", "jsonl"] as const;
 

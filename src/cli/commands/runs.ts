@@ -92,7 +92,7 @@ async function onRun(
       await whyDenied(record, stored, asked);
       break;
     case "tree": {
-      const { showTree } = await import("./runs-tree.ts");
+      const { showTree } = await import("../output/show-tree.ts");
       await showTree(record, stored.id, { call, io, stateOf: createStateOf(engine) });
       break;
     }

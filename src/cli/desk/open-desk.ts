@@ -24,13 +24,13 @@ import type { McpServer } from "../../tools/mcp/server.ts";
 import type { FileBuffers } from "../../tools/workspace/buffered-workspace.ts";
 import type { Options } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
-import { findSkills, toRunRequest } from "../commands/run.ts";
 import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { pickModel } from "../pick-model.ts";
 import { openRunPrompt } from "../run-prompt.ts";
+import { findSkills, toRunRequest } from "../run-request.ts";
 
 export interface DeskParts {
   readonly io: Io;

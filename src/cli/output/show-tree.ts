@@ -16,11 +16,11 @@ import {
 import type { RecordReader } from "../../engine/engine.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
-import { toPartialMoney } from "../output/amounts.ts";
-import { toSummary } from "../output/run-summary.ts";
-import { toWait } from "../output/tree-view.ts";
 import type { StateOf } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
+import { toPartialMoney } from "./amounts.ts";
+import { toSummary } from "./run-summary.ts";
+import { toWait } from "./tree-view.ts";
 
 export interface RecordCall {
   readonly call: CommandCall;

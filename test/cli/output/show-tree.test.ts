@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Options } from "../../../src/cli/command.ts";
 import { showCost } from "../../../src/cli/commands/runs-cost.ts";
 import { exportRun } from "../../../src/cli/commands/runs-export.ts";
-import { showTree } from "../../../src/cli/commands/runs-tree.ts";
+import { showTree } from "../../../src/cli/output/show-tree.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import {
   asked,
