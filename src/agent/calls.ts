@@ -67,11 +67,11 @@ export function addResults(
   made: readonly MadeCall[],
 ): Item[] {
   const shownFor = new Map<Item, readonly Item[]>();
-  const behind: Item[] = [];
+  const after: Item[] = [];
   for (const [at, { item, shown }] of made.entries()) {
     const call = calls[at]?.item;
-    if (shown === null || call === undefined) behind.push(item);
+    if (shown === null || call === undefined) after.push(item);
     else shownFor.set(call, shown);
   }
-  return [...items.flatMap((item) => shownFor.get(item) ?? [item]), ...behind];
+  return [...items.flatMap((item) => shownFor.get(item) ?? [item]), ...after];
 }

@@ -20,13 +20,13 @@ export function toOutputFormat(
   const schema = output_schema ?? undefined;
   if (output_mode === "json_object") {
     if (schema === undefined) return { type: "json_object" };
-    throw wrong("`output_mode` is `json_object`, which takes no `output_schema`.");
+    throw invalid("`output_mode` is `json_object`, which takes no `output_schema`.");
   }
   if (schema) return { type: "json_schema", name, schema, strict: true };
   if (!output_mode) return { type: "text" };
-  throw wrong("`output_mode` is `json_schema`, and `output_schema` is missing.");
+  throw invalid("`output_mode` is `json_schema`, and `output_schema` is missing.");
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "output_mode" });
 }

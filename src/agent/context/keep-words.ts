@@ -53,8 +53,8 @@ export function findAsked(items: readonly Item[], maxTokens: number): readonly I
     items.slice(point).reduce((sum, item) => sum + estimateItem(item), 0) <= maxTokens;
   const start = points.findLast((point) => point <= lastUser);
   if (start !== undefined && fits(start)) return items.slice(start);
-  const behind = points.filter((point) => point > lastUser);
-  const cut = behind.find(fits) ?? behind.at(-1) ?? Math.max(start ?? 0, 0);
+  const after = points.filter((point) => point > lastUser);
+  const cut = after.find(fits) ?? after.at(-1) ?? Math.max(start ?? 0, 0);
   return items.filter((_, at) => at === lastUser || at >= cut);
 }
 

@@ -54,7 +54,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
   const outputMode = readMode(fields, path, schemaFile !== undefined || outputSchema !== undefined);
   const name = readName(fields, path);
   if (body.trim() === "") {
-    throw wrong(path, 1, "There are no instructions below the second `---`.");
+    throw invalid(path, 1, "There are no instructions below the second `---`.");
   }
   return {
     name,
@@ -82,10 +82,10 @@ function cut(text: string, path: string): { readonly front: string; readonly bod
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
   const isFence = (line: string): boolean => line.trimEnd() === "---";
   if (!isFence(lines[0] ?? "")) {
-    throw wrong(path, 1, "An agent file begins with a line of `---`, then `name: ...`.");
+    throw invalid(path, 1, "An agent file begins with a line of `---`, then `name: ...`.");
   }
   const end = lines.findIndex((line, at) => at > 0 && isFence(line));
-  if (end < 0) throw wrong(path, 1, "The second line of `---` is missing.");
+  if (end < 0) throw invalid(path, 1, "The second line of `---` is missing.");
   const front = ["", ...lines.slice(1, end)].join("\n");
   return { front, body: lines.slice(end + 1).join("\n") };
 }
@@ -113,11 +113,11 @@ async function readFields(front: string, path: string): Promise<Fields> {
   const [problem] = [...document.errors, ...document.warnings];
   if (problem) {
     const { line } = lines.linePos(problem.pos[0]);
-    throw wrong(path, line, `${REASONS[problem.code] ?? clip(problem.message, 160)}.`);
+    throw invalid(path, line, `${REASONS[problem.code] ?? clip(problem.message, 160)}.`);
   }
   const { contents } = document;
   if (!isMap(contents))
-    throw wrong(path, 1, "Between the lines of `---`, write `name: value` lines.");
+    throw invalid(path, 1, "Between the lines of `---`, write `name: value` lines.");
   const reading: Reading = { path, lines, document, isMap };
   return new Map(contents.items.map((pair) => readField(pair as Pair, reading)));
 }
@@ -135,7 +135,7 @@ function readField(pair: Pair, reading: Reading): [FieldName, Field] {
   if (known === undefined) {
     const guess = nearest(name, FIELDS);
     const hint = guess ? ` Did you mean \`${guess}\`?` : ` There are: ${FIELDS.join(", ")}.`;
-    throw wrong(path, line, `There is no field \`${clip(name, 60)}\`.${hint}`);
+    throw invalid(path, line, `There is no field \`${clip(name, 60)}\`.${hint}`);
   }
   const inner = isMap(pair.value)
     ? pair.value.items.map(({ key }) => [String(key), lineOf(key, reading)] as const)
@@ -146,7 +146,7 @@ function readField(pair: Pair, reading: Reading): [FieldName, Field] {
     return [known, { value: value as Json, line, inner: new Map(inner) }];
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw wrong(path, line, `${clip(reason, 160)}.`, cause);
+    throw invalid(path, line, `${clip(reason, 160)}.`, cause);
   }
 }
 
@@ -168,24 +168,28 @@ function readName(fields: Fields, path: string): string {
   if (typeof value !== "string" || !AGENT_NAME.test(value)) {
     const message =
       "`name` must begin with a small letter and have at most 64 small letters, digits, `-` and `_`.";
-    throw wrong(path, line, message);
+    throw invalid(path, line, message);
   }
   const file = basename(path);
   if (file === `${value}.md`) return value;
-  throw wrong(path, line, `The agent \`${value}\` must be in \`${value}.md\`, not in \`${file}\`.`);
+  throw invalid(
+    path,
+    line,
+    `The agent \`${value}\` must be in \`${value}.md\`, not in \`${file}\`.`,
+  );
 }
 
 function readDescription(fields: Fields, path: string): string {
   const { value, line } = fieldOf(fields, "description", path);
   const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
   if (text === "")
-    throw wrong(path, line, "`description` must say in one line what the agent is for.");
+    throw invalid(path, line, "`description` must say in one line what the agent is for.");
   if (text === UNEDITED_DESCRIPTION) {
-    throw wrong(path, line, UNEDITED_PROBLEM);
+    throw invalid(path, line, UNEDITED_PROBLEM);
   }
   if (text.length <= MAX_DESCRIPTION_CHARS) return text;
   const message = `\`description\` has ${text.length} characters; at most ${MAX_DESCRIPTION_CHARS} are sent.`;
-  throw wrong(path, line, message);
+  throw invalid(path, line, message);
 }
 
 function readModel(fields: Fields, path: string): string | undefined {
@@ -193,7 +197,7 @@ function readModel(fields: Fields, path: string): string | undefined {
   if (!field || field.value === null) return undefined;
   const { value, line } = field;
   if (typeof value === "string" && /^[^/\s]+[/:]\S/.test(value)) return value;
-  throw wrong(path, line, "`model` must be vendor/model. Leave it out to use the parent's.");
+  throw invalid(path, line, "`model` must be vendor/model. Leave it out to use the parent's.");
 }
 
 type Address = Pick<AgentDefinition, "url" | "provider" | "apiKeyName">;
@@ -210,7 +214,7 @@ function readAddress(fields: Fields, path: string): Address {
   const [first] = named;
   if (first && (fields.get("model")?.value ?? null) === null) {
     const message = `\`${first.name}\` needs \`model\` with it, which says whose key is sent. For a server of your own: \`model: custom/NAME\`.`;
-    throw wrong(path, first.line, message);
+    throw invalid(path, first.line, message);
   }
   for (const { name, value, line } of named) checkAddress(name, value, { path, line });
   const values = new Map(named.map(({ name, value }) => [name, String(value).trim()]));
@@ -236,14 +240,14 @@ function checkAddress(
   if (name === "url" && !/^https?:\/\/[^\s/]/.test(text)) {
     const message =
       "`url` must be an http or https URL without a password: http://127.0.0.1:8000/v1.";
-    throw wrong(path, line, message);
+    throw invalid(path, line, message);
   }
   if (name === "api_key_name" && !/^[A-Za-z_]\w*$/.test(text)) {
     const message = "`api_key_name` must be the name of an environment variable, not a key.";
-    throw wrong(path, line, message);
+    throw invalid(path, line, message);
   }
   if (name === "provider" && text === "") {
-    throw wrong(path, line, "`provider` must be the name of an API, for example openai-chat.");
+    throw invalid(path, line, "`provider` must be the name of an API, for example openai-chat.");
   }
 }
 
@@ -252,7 +256,7 @@ function readOptions(fields: Fields, path: string): JsonObject | undefined {
   if (!field || field.value === null) return undefined;
   const { value, line } = field;
   const problem = findOptionsProblem(value);
-  if (problem) throw wrong(path, line, `\`options\` ${problem}.`);
+  if (problem) throw invalid(path, line, `\`options\` ${problem}.`);
   return value as JsonObject;
 }
 
@@ -262,7 +266,7 @@ function readTools(fields: Fields, path: string): readonly string[] | undefined 
   const { value, line } = field;
   const isFit = Array.isArray(value) && value.every((one) => typeof one === "string" && one !== "");
   if (isFit) return [...new Set(value as string[])];
-  throw wrong(
+  throw invalid(
     path,
     line,
     "`tools` must be a list of names or patterns: `[read, grep]`, `[]` for none.",
@@ -273,12 +277,13 @@ function readBudget(fields: Fields, path: string): AgentBudget {
   const field = fields.get("budget");
   if (!field || field.value === null) return {};
   const { value, line, inner } = field;
-  if (!isJsonObject(value)) throw wrong(path, line, "`budget` must be a map, such as `turns: 10`.");
+  if (!isJsonObject(value))
+    throw invalid(path, line, "`budget` must be a map, such as `turns: 10`.");
   const entries = Object.entries(value).map(([kind, amount]) => {
     const at = inner.get(kind) ?? line;
     if (!isBudgetKind(kind)) {
       const known = Object.keys(BUDGET).join(", ");
-      throw wrong(path, at, `There is no budget of \`${clip(kind, 60)}\`. There are: ${known}.`);
+      throw invalid(path, at, `There is no budget of \`${clip(kind, 60)}\`. There are: ${known}.`);
     }
     return [kind, readAmount(kind, amount, { path, line: at })] as const;
   });
@@ -299,7 +304,7 @@ function readAmount(
   if (isNumber && given >= min && given <= max) return given;
   const what = isWhole ? "whole number" : "number";
   const range = max >= Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
-  throw wrong(path, line, `\`budget.${kind}\` is a ${what} ${range}.`);
+  throw invalid(path, line, `\`budget.${kind}\` is a ${what} ${range}.`);
 }
 
 function readMode(fields: Fields, path: string, hasSchema: boolean): OutputMode | undefined {
@@ -307,11 +312,11 @@ function readMode(fields: Fields, path: string, hasSchema: boolean): OutputMode 
   if (!field || field.value === null) return undefined;
   const mode = OUTPUT_MODES.find((one) => one === field.value);
   if (mode === undefined) {
-    throw wrong(path, field.line, `\`output_mode\` must be one of ${OUTPUT_MODES.join(", ")}.`);
+    throw invalid(path, field.line, `\`output_mode\` must be one of ${OUTPUT_MODES.join(", ")}.`);
   }
   if (hasSchema === (mode === "json_schema")) return mode;
   const what = hasSchema ? "takes no `output_schema`" : "needs an `output_schema`";
-  throw wrong(path, field.line, `\`output_mode: ${mode}\` ${what}.`);
+  throw invalid(path, field.line, `\`output_mode: ${mode}\` ${what}.`);
 }
 
 function readSchema(
@@ -325,7 +330,7 @@ function readSchema(
   if (typeof value === "string" && value.trim() !== "") {
     return { outputSchema: undefined, schemaFile: value };
   }
-  throw wrong(
+  throw invalid(
     path,
     line,
     "`output_schema` must be a JSON schema, or the name of a file beside this one.",
@@ -337,7 +342,7 @@ function readInputSchema(fields: Fields, path: string): JsonObject | undefined {
   if (!field || field.value === null) return undefined;
   const { value, line } = field;
   if (isJsonObject(value) && value["type"] === "object") return value as JsonObject;
-  throw wrong(path, line, "`input_schema` must be a JSON schema of the type `object`.");
+  throw invalid(path, line, "`input_schema` must be a JSON schema of the type `object`.");
 }
 
 function readExpose(fields: Fields, path: string): readonly Exposed[] {
@@ -347,16 +352,16 @@ function readExpose(fields: Fields, path: string): readonly Exposed[] {
   return named.map((one) => {
     const known = EXPOSED.find((name) => name === one);
     if (known !== undefined) return known;
-    throw wrong(path, field.line, `\`expose\` takes ${EXPOSED.join(", ")}.`);
+    throw invalid(path, field.line, `\`expose\` takes ${EXPOSED.join(", ")}.`);
   });
 }
 
 function fieldOf(fields: Fields, name: FieldName, path: string): Field {
   const field = fields.get(name);
   if (field) return field;
-  throw wrong(path, 1, `The field \`${name}\` is missing.`);
+  throw invalid(path, 1, `The field \`${name}\` is missing.`);
 }
 
-function wrong(path: string, line: number, reason: string, cause?: unknown): Failure {
+function invalid(path: string, line: number, reason: string, cause?: unknown): Failure {
   return new Failure("invalid_request", `${path}:${line}: ${reason}`, { cause });
 }

@@ -149,14 +149,14 @@ async function readSmall(path: string): Promise<ReadFile> {
   try {
     // Checked before it is opened: opening a pipe would wait for a writer.
     const stats = await stat(path);
-    if (!stats.isFile()) throw wrong(path, "This is not a regular file.");
-    if (stats.size > MAX_BYTES) throw wrong(path, "This is larger than an agent file may be.");
+    if (!stats.isFile()) throw invalid(path, "This is not a regular file.");
+    if (stats.size > MAX_BYTES) throw invalid(path, "This is larger than an agent file may be.");
     return { path, bytes: await readFile(path) };
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
     const { code } = thrown as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "There is no such file." : `It is unreadable (${code}).`;
-    throw wrong(path, reason, thrown);
+    throw invalid(path, reason, thrown);
   }
 }
 
@@ -164,7 +164,7 @@ function toText({ path, bytes }: ReadFile): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw wrong(path, "The file is not UTF-8 text.", cause);
+    throw invalid(path, "The file is not UTF-8 text.", cause);
   }
 }
 
@@ -177,13 +177,13 @@ async function readSchemaFile(
   const folder = dirname(path);
   const target = resolve(folder, schemaFile);
   if (!isBelow(folder, target) || !(await isReallyBelow(folder, target))) {
-    throw wrong(path, `The schema \`${schemaFile}\` is not in ${folder}.`);
+    throw invalid(path, `The schema \`${schemaFile}\` is not in ${folder}.`);
   }
   const file = await readSmall(target);
   files.push(file);
   const schema = tryParseJson(toText(file));
   if (isJsonObject(schema)) return schema;
-  throw wrong(target, "This is not a JSON Schema: it must be a JSON object.");
+  throw invalid(target, "This is not a JSON Schema: it must be a JSON object.");
 }
 
 async function isReallyBelow(folder: string, target: string): Promise<boolean> {
@@ -196,6 +196,6 @@ function isBelow(folder: string, target: string): boolean {
   return first !== ".." && first !== "" && !isAbsolute(first);
 }
 
-function wrong(path: string, reason: string, cause?: unknown): Failure {
+function invalid(path: string, reason: string, cause?: unknown): Failure {
   return new Failure("invalid_request", `${path}: ${reason}`, { cause });
 }

@@ -91,13 +91,13 @@ export function toRecordedFailure(end: RunEnd | undefined): Failure {
 function readBroken(events: readonly RunEvent[], end: RunEnd | undefined): BrokenTurn | undefined {
   const at = events.findLastIndex(({ type }) => type === "turn_start");
   const start = events[at];
-  const behind = events.slice(at + 1);
-  if (start?.type !== "turn_start" || behind.some(({ type }) => type === "turn_end")) {
+  const after = events.slice(at + 1);
+  if (start?.type !== "turn_start" || after.some(({ type }) => type === "turn_end")) {
     return undefined;
   }
-  const said = behind.filter((event) => event.type !== "run_end").filter(isSaid);
+  const said = after.filter((event) => event.type !== "run_end").filter(isSaid);
   // A report that failed does not change the run's ending; a notice says what was wrong.
-  const report = behind.find((event) => event.type === "notice" && event.code === "report");
+  const report = after.find((event) => event.type === "notice" && event.code === "report");
   const failure =
     report?.type === "notice" ? new Failure("internal", report.message) : toRecordedFailure(end);
   return { number: start.turn, said, failure };
@@ -111,9 +111,9 @@ function readTurns(events: readonly RunEvent[], runEnd: RunEnd | undefined): Rec
       (one, place) => place < at && one.type === "turn_start" && one.turn === event.turn,
     );
     const said = events.slice(begin, at).filter(isSaid);
-    const behind = events.slice(at + 1);
-    const next = behind.findIndex(({ type }) => type === "turn_start");
-    const results = next < 0 ? behind : behind.slice(0, next);
+    const after = events.slice(at + 1);
+    const next = after.findIndex(({ type }) => type === "turn_start");
+    const results = next < 0 ? after : after.slice(0, next);
     const calls = readCalls(said, results, runEnd);
     turns.push({ number: event.turn, said, end: event, calls });
   }

@@ -41,9 +41,9 @@ export async function readPayload(input: Readable): Promise<PayloadInput> {
   const close = (): void => void input.destroy();
   try {
     if (text.trim() === "")
-      throw wrong("Standard input is empty. Write the payload to it: one JSON document.");
+      throw invalid("Standard input is empty. Write the payload to it: one JSON document.");
     const document = parseJson(text, "The payload");
-    if (!isJsonObject(document)) throw wrong("The payload must be a JSON object.");
+    if (!isJsonObject(document)) throw invalid("The payload must be a JSON object.");
     return { document, parentGone: isLine ? gone.signal : undefined, onLine, close };
   } catch (thrown) {
     close();
@@ -79,7 +79,7 @@ function readText(
       if (bytes > MAX_PAYLOAD_BYTES) {
         isOpen = false;
         input.destroy();
-        reject(wrong(`The payload is larger than ${MAX_PAYLOAD_BYTES / 1024 / 1024} MB.`));
+        reject(invalid(`The payload is larger than ${MAX_PAYLOAD_BYTES / 1024 / 1024} MB.`));
       } else if (isFirstBreak) {
         const all = Buffer.concat(chunks);
         const line = all.toString("utf8", 0, all.indexOf(10));
@@ -103,6 +103,6 @@ function holdsLine(line: string): boolean {
   return isJsonObject(document) && document["lifeline"] === true;
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message);
 }

@@ -156,7 +156,7 @@ function createReader(document: JsonObject): Reader {
     const value = document[name];
     if (value === undefined || value === null) return undefined;
     if (is(value)) return value as Value;
-    throw wrong(`\`${name}\` must be ${expected}`);
+    throw invalid(`\`${name}\` must be ${expected}`);
   }
   const text = (name: string): string | undefined =>
     read<string>(name, (value) => typeof value === "string", "a text") || undefined;
@@ -170,7 +170,7 @@ function createReader(document: JsonObject): Reader {
     text,
     needed(name) {
       const value = text(name);
-      if (value === undefined || value.trim() === "") throw wrong(`it lacks \`${name}\``);
+      if (value === undefined || value.trim() === "") throw invalid(`it lacks \`${name}\``);
       return value;
     },
     texts: (name) => read(name, isTexts, "a list of texts"),
@@ -193,13 +193,13 @@ function isTexts(value: Json): boolean {
 /** The message does not show the value: a person may have put the key itself here, and no log must have it. */
 function readVariable(name: string | undefined): string | null {
   if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return name ?? null;
-  throw wrong("`api_key_name` must be the name of an environment variable, not a key");
+  throw invalid("`api_key_name` must be the name of an environment variable, not a key");
 }
 
 function readOptions(read: Reader): JsonObject | null {
   const options = read.object("options");
   const problem = options && findOptionsProblem(options);
-  if (problem) throw wrong(`\`options\` ${problem}`);
+  if (problem) throw invalid(`\`options\` ${problem}`);
   return options ?? null;
 }
 
@@ -210,7 +210,7 @@ function readFormat(read: Reader): OutputFormat {
   try {
     return toOutputFormat({ output_mode, output_schema }, "report");
   } catch (thrown) {
-    throw wrong(toFailure(thrown).message.replace(/\.$/, ""));
+    throw invalid(toFailure(thrown).message.replace(/\.$/, ""));
   }
 }
 
@@ -221,7 +221,7 @@ function readLimits(read: Reader, name: string): Partial<Limits> | undefined {
     const limit = given[kind];
     if (limit === undefined) return [];
     if (limit === null || (typeof limit === "number" && limit >= 0)) return [[kind, limit]];
-    throw wrong(`\`${name}.${kind}\` must be a number of 0 or more`);
+    throw invalid(`\`${name}.${kind}\` must be a number of 0 or more`);
   });
   return Object.fromEntries(fields);
 }
@@ -230,14 +230,14 @@ function readLimits(read: Reader, name: string): Partial<Limits> | undefined {
 function readGrant(given: Json | undefined): Grant | undefined {
   if (given === undefined || given === null) return undefined;
   if (Array.isArray(given) && given.every(isJsonObject)) return given as Grant;
-  throw wrong("`grant` must be a list of layers");
+  throw invalid("`grant` must be a list of layers");
 }
 
 /** Reads the parts of the instructions, in the form of another child's record. */
 function readTold(given: Json | undefined): readonly ToldPart[] | undefined {
   if (given === undefined || given === null) return undefined;
   if (Array.isArray(given) && given.every(isToldPart)) return given as unknown as ToldPart[];
-  throw wrong("`told` must be a list of parts with `part`, `source`, `at` and `chars`");
+  throw invalid("`told` must be a list of parts with `part`, `source`, `at` and `chars`");
 }
 
 function isToldPart(value: Json): boolean {
@@ -252,7 +252,7 @@ function isToldPart(value: Json): boolean {
 function readItems(given: Json | undefined): readonly Item[] | undefined {
   if (given === undefined || given === null) return undefined;
   if (Array.isArray(given) && given.length > 0 && given.every(isItem)) return given as Item[];
-  throw wrong("`items` must be a list of items");
+  throw invalid("`items` must be a list of items");
 }
 
 function isItem(value: Json): boolean {
@@ -265,9 +265,9 @@ function readPlace(given: JsonObject | undefined): RunPlace | undefined {
   if (typeof id === "string" && typeof parent_id === "string" && typeof path === "string") {
     return { id, parent_id, path, ...(can_ask === true ? { can_ask } : {}) };
   }
-  throw wrong("`run` must have `id`, `parent_id` and `path`");
+  throw invalid("`run` must have `id`, `parent_id` and `path`");
 }
 
-function wrong(problem: string): Failure {
+function invalid(problem: string): Failure {
   return new Failure("invalid_request", `The payload cannot be used: ${problem}.`);
 }

@@ -40,17 +40,17 @@ interface Call {
 const FIELDS = Object.keys(CALL_SUBAGENT_SPEC.parameters?.["properties"] ?? {});
 
 function parseCall(input: Json, { tools }: DelegationNode): Call {
-  if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
+  if (!isJsonObject(input)) throw invalid("Invalid input: the arguments must be an object");
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
-  if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${extra}\``);
+  if (extra !== undefined) throw invalid(`Invalid input: unknown field \`${extra}\``);
   const { prompt, system_prompt = null, tool_subset = null } = input;
-  if (typeof prompt !== "string" || prompt.trim() === "") throw wrong("prompt cannot be empty");
+  if (typeof prompt !== "string" || prompt.trim() === "") throw invalid("prompt cannot be empty");
   if (system_prompt !== null && typeof system_prompt !== "string") {
-    throw wrong("Invalid input: `system_prompt` must be a text");
+    throw invalid("Invalid input: `system_prompt` must be a text");
   }
   const wanted = tool_subset ?? [];
   if (!Array.isArray(wanted) || !wanted.every((name) => typeof name === "string")) {
-    throw wrong("Invalid input: `tool_subset` must be a list of tool names");
+    throw invalid("Invalid input: `tool_subset` must be a list of tool names");
   }
   const own = tools.map(({ spec }) => spec.name);
   const names = toOwnNames(wanted as string[], own);
@@ -106,6 +106,6 @@ function toAnswer({ ending, message, text }: ChildReport): string {
   throw new Failure("tool_failed", `${message || `Subagent ended: ${ending}.`}${said}`);
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message);
 }

@@ -69,15 +69,15 @@ const FIELDS = ["tasks", "max_concurrent", "fail_fast"];
 
 /** Names every problem of every task at once, so that the model can fix all of them together. */
 function readOrder(input: Json, node: DelegationNode): Order {
-  if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
+  if (!isJsonObject(input)) throw invalid("Invalid input: the arguments must be an object");
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
-  if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${clip(extra, 40)}\``);
+  if (extra !== undefined) throw invalid(`Invalid input: unknown field \`${clip(extra, 40)}\``);
   const { tasks, max_concurrent, fail_fast } = input;
   if (tasks !== undefined && tasks !== null && !Array.isArray(tasks)) {
-    throw wrong("Invalid input: `tasks` must be a list");
+    throw invalid("Invalid input: `tasks` must be a list");
   }
   const given: readonly Json[] = Array.isArray(tasks) ? tasks : [];
-  if (given.length === 0) throw wrong("At least one task required");
+  if (given.length === 0) throw invalid("At least one task required");
   return {
     wishes: readTasks(given, node),
     maxConcurrent: readConcurrent(max_concurrent, node.settings),
@@ -99,7 +99,7 @@ function readTasks(tasks: readonly Json[], node: DelegationNode): ChildWish[] {
   const labels = wishes.map(({ label }) => label);
   const twice = new Set(labels.filter((label, at) => labels.indexOf(label) !== at));
   for (const label of twice) problems.push(`Duplicate label: ${clip(label, 64)}`);
-  if (problems.length > 0) throw wrong(problems.join("; "));
+  if (problems.length > 0) throw invalid(problems.join("; "));
   return wishes;
 }
 
@@ -108,13 +108,13 @@ function readConcurrent(given: Json | undefined, settings: DelegationSettings): 
   const most = toMostConcurrent(settings);
   const isWhole = typeof given === "number" && Number.isInteger(given);
   if (isWhole && given >= 1 && given <= most) return given;
-  throw wrong(`max_concurrent must be between 1 and ${most}`);
+  throw invalid(`max_concurrent must be between 1 and ${most}`);
 }
 
 function readFailFast(given: Json | undefined): boolean {
   if (given === undefined || given === null) return false;
   if (typeof given === "boolean") return given;
-  throw wrong("Invalid input: `fail_fast` must be true or false");
+  throw invalid("Invalid input: `fail_fast` must be true or false");
 }
 
 /** Waits for every task, even when the run is cancelled: what each has spent is settled then. */
@@ -218,6 +218,6 @@ function toResult({ label, envelope, report }: Ran, duration_ms: number): TaskRe
   };
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message);
 }

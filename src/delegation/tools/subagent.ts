@@ -61,13 +61,13 @@ function readCall(input: Json, node: WatchingNode): Call {
 function readFlag(given: Json | undefined): boolean {
   if (given === undefined || given === null) return false;
   if (typeof given === "boolean") return given;
-  throw wrong("Invalid input: `background` must be true or false");
+  throw invalid("Invalid input: `background` must be true or false");
 }
 
 function readName(given: Json | undefined): string | undefined {
   if (given === undefined || given === null || given === "") return undefined;
   if (typeof given === "string") return given;
-  throw wrong("Invalid input: `continue` must be the id or the label of a subagent");
+  throw invalid("Invalid input: `continue` must be the id or the label of a subagent");
 }
 
 /** An invalid call costs nothing: it is refused when it runs, with its own message. */
@@ -134,15 +134,15 @@ const FIELDS = ["label", "task_prompt", "summary_prompt", "allowed_tools", "max_
 
 /** Checks a call with the messages of the contract; throws `Failure("invalid_request")`. */
 export function readWish(input: Json, node: Pick<DelegationNode, "tools">): ChildWish {
-  if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
+  if (!isJsonObject(input)) throw invalid("Invalid input: the arguments must be an object");
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
-  if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${extra}\``);
+  if (extra !== undefined) throw invalid(`Invalid input: unknown field \`${extra}\``);
   const { label, task_prompt, summary_prompt, allowed_tools, max_turns } = input;
   if (typeof label !== "string" || label.trim() === "") {
-    throw wrong("Invalid input: missing field `label`");
+    throw invalid("Invalid input: missing field `label`");
   }
   if (typeof task_prompt !== "string" || task_prompt.trim() === "") {
-    throw wrong("task_prompt cannot be empty");
+    throw invalid("task_prompt cannot be empty");
   }
   return {
     label,
@@ -160,7 +160,7 @@ function readSummary(given: Json | undefined): string | undefined {
   if (typeof given === "string") {
     return given.trim() === "" || given === REPORT_WISH ? undefined : given;
   }
-  throw wrong("Invalid input: `summary_prompt` must be a text");
+  throw invalid("Invalid input: `summary_prompt` must be a text");
 }
 
 /** A child whose tools are named delegates no further; a child with its parent's tools may. */
@@ -170,15 +170,15 @@ function readTools(
 ): string[] | undefined {
   if (given === undefined || given === null) return undefined;
   if (!Array.isArray(given) || !given.every((name) => typeof name === "string")) {
-    throw wrong("Invalid input: `allowed_tools` must be a list of tool names");
+    throw invalid("Invalid input: `allowed_tools` must be a list of tool names");
   }
   const own = tools.map(({ spec }) => spec.name);
   const asked = (given as string[]).filter((name) => name !== ASK_PARENT);
   const names = toOwnNames(asked, own);
   const delegating = names.find(isDelegating);
-  if (delegating) throw wrong(`Tool '${delegating}' cannot be used by subagents`);
+  if (delegating) throw invalid(`Tool '${delegating}' cannot be used by subagents`);
   const unknown = names.find((name) => !own.includes(name));
-  if (unknown !== undefined) throw wrong(`Unknown tool in allowed_tools: ${unknown}`);
+  if (unknown !== undefined) throw invalid(`Unknown tool in allowed_tools: ${unknown}`);
   return names;
 }
 
@@ -186,9 +186,9 @@ function readTurns(given: Json | undefined): number | undefined {
   if (given === undefined || given === null) return undefined;
   if (typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= 50)
     return given;
-  throw wrong("max_turns must be between 1 and 50");
+  throw invalid("max_turns must be between 1 and 50");
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message);
 }

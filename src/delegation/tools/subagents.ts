@@ -43,14 +43,14 @@ export function createSubagentsTool({ background }: WatchingNode): Tool {
 }
 
 function readCall(input: Json): Call {
-  if (!isJsonObject(input)) throw wrong("the arguments must be an object");
+  if (!isJsonObject(input)) throw invalid("the arguments must be an object");
   const { action, ids, timeout_ms, id, text } = input;
   const known = ACTIONS.find((one) => one === action);
-  if (!known) throw wrong(`\`action\` must be one of ${ACTIONS.join(", ")}`);
+  if (!known) throw invalid(`\`action\` must be one of ${ACTIONS.join(", ")}`);
   const needed = { stop: { id }, message: { id, text }, wait: {}, list: {} }[known];
   for (const [name, value] of Object.entries(needed)) {
     if (typeof value !== "string" || value.trim() === "") {
-      throw wrong(`\`${known}\` needs \`${name}\``);
+      throw invalid(`\`${known}\` needs \`${name}\``);
     }
   }
   return {
@@ -143,6 +143,6 @@ function toAsking(
   return question ? [{ id, label, question: question.text }] : [];
 }
 
-function wrong(problem: string): Failure {
+function invalid(problem: string): Failure {
   return new Failure("invalid_request", `The arguments do not fit: ${problem}.`);
 }

@@ -78,7 +78,7 @@ class TurnList {
   /** The results with which the next turn must begin. */
   #due: ContentBlock[] = [];
   /** Parts of those results that the API does not accept inside a result. */
-  #behind: ContentBlock[] = [];
+  #after: ContentBlock[] = [];
 
   constructor(items: readonly Item[], options: TurnOptions) {
     this.#options = options;
@@ -174,11 +174,11 @@ class TurnList {
   #answerCalls(): void {
     if (this.#due.length === 0) return;
     // One cache point after all results is enough.
-    const points = this.#behind.filter(isPoint).slice(0, 1);
-    const media = this.#behind.filter((block) => !isPoint(block));
+    const points = this.#after.filter(isPoint).slice(0, 1);
+    const media = this.#after.filter((block) => !isPoint(block));
     this.#turns.push({ role: "user", content: [...this.#due, ...media, ...points] });
     this.#due = [];
-    this.#behind = [];
+    this.#after = [];
   }
 
   #keepOutput(item: Output): void {
@@ -191,7 +191,7 @@ class TurnList {
     if (!output) return { content: [{ text: NO_RESULT }], status: "error" };
     const all = this.#encodeContent(output.output);
     const content = all.filter((block) => this.#isResultBlock(block));
-    this.#behind.push(...all.filter((block) => !this.#isResultBlock(block)));
+    this.#after.push(...all.filter((block) => !this.#isResultBlock(block)));
     const failed = output.status === "incomplete" ? ({ status: "error" } as const) : {};
     if (content.length > 0) return { content, ...failed };
     return { content: [{ text: all.length > 0 ? RESULT_BEHIND : EMPTY_RESULT }], ...failed };

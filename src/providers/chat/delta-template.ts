@@ -14,16 +14,16 @@ const MAX_MISSES = 16;
 
 export class DeltaTemplate {
   #before = "";
-  #behind = "";
+  #after = "";
   #misses = 0;
 
   /** The text of a chunk that matches; undefined if it must be parsed. */
   read(data: string): string | undefined {
     const from = this.#before.length;
-    const to = data.length - this.#behind.length;
+    const to = data.length - this.#after.length;
     if (from === 0 || to <= from) return undefined;
     // Compared as slices: `startsWith` goes through long texts character by character.
-    if (data.slice(0, from) !== this.#before || data.slice(to) !== this.#behind) return undefined;
+    if (data.slice(0, from) !== this.#before || data.slice(to) !== this.#after) return undefined;
     const text = data.slice(from, to);
     return PLAIN.test(text) ? text : undefined;
   }
@@ -38,7 +38,7 @@ export class DeltaTemplate {
     if (from < FIELD.length || data.includes(FIELD, from)) return;
     if (data.slice(from, from + text.length + 1) !== `${text}"`) return;
     this.#before = data.slice(0, from);
-    this.#behind = data.slice(from + text.length);
+    this.#after = data.slice(from + text.length);
   }
 }
 

@@ -19,8 +19,8 @@ function behindFiles(part: string): string | undefined {
   if (!part.startsWith("---")) return part;
   // A file name that contains a line break does not make its file a prompt.
   if (!/^--- .+ ---$/.test(part.split("\n", 1)[0] ?? "")) return undefined;
-  const [, behind = "", ...more] = part.split(/^---$/m, 3);
-  return more.length > 0 ? undefined : behind.replace(/^\n\n/, "");
+  const [, after = "", ...more] = part.split(/^---$/m, 3);
+  return more.length > 0 ? undefined : after.replace(/^\n\n/, "");
 }
 
 /** How many characters of one text are read. Matching more would block other requests of the process. */
@@ -77,12 +77,12 @@ export function findOrder(texts: readonly string[]): string | undefined {
  */
 export function splitMessage(part: string): {
   readonly files: readonly string[];
-  readonly behind: string;
+  readonly after: string;
 } {
   const prompt = withoutFiles(part) ?? "";
   const files = part.startsWith("---") ? part.slice(0, part.search(/^---$/m)) : "";
   return {
     files: files.split(/^--- .+ ---$/m).slice(1),
-    behind: prompt.slice(firstParagraph(prompt).length),
+    after: prompt.slice(firstParagraph(prompt).length),
   };
 }

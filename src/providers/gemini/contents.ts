@@ -141,11 +141,11 @@ class ContentList {
     const calls = this.#unanswered;
     if (calls.length === 0) return;
     this.#unanswered = [];
-    const behind: GeminiMedia[] = [];
+    const after: GeminiMedia[] = [];
     const parts = calls.map((call) => {
       const output = this.#outputs.get(call);
       const media = output ? mediaOf(output.output) : [];
-      behind.push(...media.filter((part) => !this.#fitsResponse(part)));
+      after.push(...media.filter((part) => !this.#fitsResponse(part)));
       return toResponse(
         call,
         output,
@@ -153,7 +153,7 @@ class ContentList {
       );
     });
     this.#contents.push({ role: "user", parts });
-    if (behind.length > 0) this.#contents.push({ role: "user", parts: behind });
+    if (after.length > 0) this.#contents.push({ role: "user", parts: after });
   }
 
   /**

@@ -71,7 +71,7 @@ function toFields(schema: z.ZodObject): Shape<unknown> {
       if (isOther !== undefined) return isOther;
       rows ??= Object.entries(schema.shape).map(toRow);
       for (const row of rows) {
-        const problem = mend(value as Record<string, unknown>, row);
+        const problem = repair(value as Record<string, unknown>, row);
         if (problem !== undefined) return toPath(`.${row.name}`, problem);
       }
       return undefined;
@@ -91,7 +91,7 @@ function toRow([name, schema]: [string, z.core.$ZodType]): Row {
 }
 
 /** Corrects a field, or returns the problem if it cannot. */
-function mend(holder: Record<string, unknown>, row: Row): string | undefined {
+function repair(holder: Record<string, unknown>, row: Row): string | undefined {
   const { name, schema, shape, mayBeMissing, mayBeNull } = row;
   const found = holder[name];
   if (found === undefined || found === null) {

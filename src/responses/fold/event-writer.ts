@@ -44,12 +44,7 @@ import {
 } from "./call-events.ts";
 import { createGivenItems, type PlacedItem, withGiven } from "./given-items.ts";
 import { ItemView, type Showing } from "./item-view.ts";
-import {
-  createOutputList,
-  createSpeaker,
-  type OpenOutputItem,
-  type Speaker,
-} from "./open-output.ts";
+import { createOutputList, createSpeaker, type OpenOutput, type Speaker } from "./open-output.ts";
 import { createPartWriter, idOf } from "./part-writer.ts";
 import {
   breakResponse,
@@ -98,7 +93,7 @@ class RunWriter {
   /** The agents of its team, by their names. */
   readonly #others = new Map<string, Speaker>();
   /** The agent of the present event. */
-  #voice = this.#own;
+  #speaker = this.#own;
   readonly #view: ItemView;
 
   constructor(showing: Showing) {
@@ -123,8 +118,8 @@ class RunWriter {
   }
 
   #findWhole<Said>(items: readonly Said[]): Said[] {
-    const voices = [this.#own, ...this.#others.values()];
-    const open = voices.flatMap((one) => [...one.open.values(), ...one.pending.values()]);
+    const speakers = [this.#own, ...this.#others.values()];
+    const open = speakers.flatMap((one) => [...one.open.values(), ...one.pending.values()]);
     const openAt = open.map(({ outputIndex }) => outputIndex);
     return this.#output.select(items, openAt);
   }
@@ -137,12 +132,12 @@ class RunWriter {
       case "run_begin":
         return this.#begin();
       case "turn_start":
-        this.#voice.places = new Map();
-        this.#voice.work.read(event);
-        return this.given.read(this.#voice.agent, this.#output.length);
+        this.#speaker.places = new Map();
+        this.#speaker.work.read(event);
+        return this.given.read(this.#speaker.agent, this.#output.length);
       case "turn_end":
       case "compaction":
-        return void this.#voice.work.read(event);
+        return void this.#speaker.work.read(event);
       case "item_start":
         return this.#startItem(event);
       case "text_delta":
@@ -150,7 +145,7 @@ class RunWriter {
       case "reasoning_delta":
         return this.#delta(event);
       case "arguments_delta":
-        return this.#voice.open.get(event.index)?.parts.arguments(event.delta);
+        return this.#speaker.open.get(event.index)?.parts.arguments(event.delta);
       case "annotation":
         return this.#annotate(event);
       case "opaque":
@@ -164,7 +159,7 @@ class RunWriter {
       case "tool_end":
         return event.shown ? this.#show(event.call_id, event.shown) : this.#addOutput(event);
       case "run_resume":
-        return this.#abandon(this.#voice.work.read(event));
+        return this.#abandon(this.#speaker.work.read(event));
       case "run_end":
         return this.#end(event);
       case "notice":
@@ -173,7 +168,7 @@ class RunWriter {
         return this.#readOther(event);
       case "client_input":
       case "run_input":
-        return this.given.add({ agent: this.#voice.agent, ...event });
+        return this.given.add({ agent: this.#speaker.agent, ...event });
       default:
         return unreachable(event);
     }
@@ -181,21 +176,21 @@ class RunWriter {
 
   /** Reads an event of an agent of the team like an event of the run, under the agent's name. */
   #readOther({ agent, event }: ChildEvent): void {
-    const voice = this.#others.get(agent) ?? createSpeaker(agent);
-    this.#others.set(agent, voice);
-    this.#voice = voice;
+    const speaker = this.#others.get(agent) ?? createSpeaker(agent);
+    this.#others.set(agent, speaker);
+    this.#speaker = speaker;
     if (event.type === "run_end") {
-      voice.work.read(event);
+      speaker.work.read(event);
       this.#cutAll();
     } else this.#read(event);
-    this.#voice = this.#own;
+    this.#speaker = this.#own;
   }
 
   /** Numbers the event in place: a copy would cost twice as much. It is the writer's from here. */
   #emit(event: Unnumbered): void {
     const numbered = event as EmittedEvent & { agent?: { agent_name: string } };
     numbered.sequence_number = this.#next++;
-    const { agent } = this.#voice;
+    const { agent } = this.#speaker;
     // An event about the whole response belongs to no agent.
     if (agent !== undefined && !("response" in event) && event.type !== "error") {
       numbered.agent = { agent_name: agent };
@@ -227,12 +222,12 @@ class RunWriter {
 
   #startItem({ index, item, own = false }: ItemStart): void {
     const [opened, outputIndex] = this.#add(item, "in_progress");
-    this.#voice.places.set(index, outputIndex);
+    this.#speaker.places.set(index, outputIndex);
     const emit = (event: Unnumbered): void => this.#emit(event);
     const { showsLogprobs } = this.#view;
     const parts = createPartWriter({ item: opened, outputIndex, emit, isOwn: own, showsLogprobs });
     const open = { outputIndex, item: opened, parts, isOwn: own };
-    this.#voice.open.set(index, open);
+    this.#speaker.open.set(index, open);
     if (own) this.#emitProgress(open, "begun");
   }
 
@@ -255,33 +250,33 @@ class RunWriter {
     at: { outputIndex: number; status: "in_progress" | "completed" },
     id?: string,
   ): EmittedItem {
-    return this.#view.toEmitted(item, { ...at, id, agent: this.#voice.agent });
+    return this.#view.toEmitted(item, { ...at, id, agent: this.#speaker.agent });
   }
 
   #delta(event: TextDelta | RefusalTextDelta | ReasoningDelta): void {
     const isThought = event.type === "reasoning_delta" && event.kind === "text";
     const told =
       isThought && this.#view.summarises ? { ...event, kind: "summary" as const } : event;
-    this.#voice.open.get(event.index)?.parts.delta(told);
+    this.#speaker.open.get(event.index)?.parts.delta(told);
   }
 
   #annotate({ index, part, annotation }: AnnotationAdded): void {
-    this.#voice.open.get(index)?.parts.annotation(part, annotation);
+    this.#speaker.open.get(index)?.parts.annotation(part, annotation);
   }
 
   /** Progress of a tool that the vendor runs: the vendor's event, with our numbers. */
   #pass({ event }: OpaqueEvent): void {
     const place = event["output_index"];
-    const outputIndex = typeof place === "number" ? this.#voice.places.get(place) : undefined;
+    const outputIndex = typeof place === "number" ? this.#speaker.places.get(place) : undefined;
     const placed: JsonObject =
       outputIndex === undefined ? { ...event } : { ...event, output_index: outputIndex };
     this.#emit(placed as unknown as Unnumbered);
   }
 
   #endItem({ index, item, pending }: ItemEnd): void {
-    const open = this.#voice.open.get(index);
+    const open = this.#speaker.open.get(index);
     if (!open) return;
-    this.#voice.open.delete(index);
+    this.#speaker.open.delete(index);
     const { outputIndex, parts } = open;
     const status = pending === undefined ? "completed" : "in_progress";
     const done = this.#toEmitted(item, { outputIndex, status }, idOf(open.item));
@@ -292,17 +287,17 @@ class RunWriter {
       return this.#finish(done, outputIndex);
     }
     this.#output.replace(outputIndex, done);
-    this.#voice.pending.set(pending, { ...open, item: done });
+    this.#speaker.pending.set(pending, { ...open, item: done });
     this.#emitAll(toCallEvents(item), { output_index: outputIndex });
   }
 
   #tellProgress(callId: string, when: "running"): void {
-    const open = this.#voice.pending.get(callId);
+    const open = this.#speaker.pending.get(callId);
     if (open) this.#emitProgress(open, when);
   }
 
   #emitProgress(
-    { item, outputIndex }: OpenOutputItem,
+    { item, outputIndex }: OpenOutput,
     when: "begun" | "running" | "done" | "failed",
     made?: Item,
   ): void {
@@ -316,22 +311,22 @@ class RunWriter {
   }
 
   #tell({ call_id, event }: ToolProgress): void {
-    const open = this.#voice.pending.get(call_id);
+    const open = this.#speaker.pending.get(call_id);
     if (!open) return;
     this.#emitAll([event], { item_id: idOf(open.item), output_index: open.outputIndex });
   }
 
   /** Closes the item of a call that this server has made, and adds the items after it. */
-  #show(callId: string, [made, ...behind]: readonly Item[]): void {
-    const open = this.#voice.pending.get(callId);
-    this.#voice.pending.delete(callId);
+  #show(callId: string, [made, ...after]: readonly Item[]): void {
+    const open = this.#speaker.pending.get(callId);
+    this.#speaker.pending.delete(callId);
     if (open && made) {
       const { outputIndex } = open;
       const done = this.#toEmitted(made, { outputIndex, status: "completed" }, idOf(open.item));
       this.#emitProgress(open, isFailedCall(made) ? "failed" : "done", made);
       this.#finish(done, outputIndex);
     }
-    const added = open || !made ? behind : [made, ...behind];
+    const added = open || !made ? after : [made, ...after];
     for (const item of added) this.#addWhole(item);
   }
 
@@ -351,7 +346,7 @@ class RunWriter {
    * turn that had ended stay open: they are made again.
    */
   #abandon(abandoned: Abandoned | undefined): void {
-    const { open, pending, places } = this.#voice;
+    const { open, pending, places } = this.#speaker;
     for (const { outputIndex } of open.values()) this.#output.abandon(outputIndex);
     this.#cut(open);
     if (!abandoned?.turn) return;
@@ -360,11 +355,11 @@ class RunWriter {
   }
 
   #cutAll(): void {
-    this.#cut(this.#voice.open);
-    this.#cut(this.#voice.pending);
+    this.#cut(this.#speaker.open);
+    this.#cut(this.#speaker.pending);
   }
 
-  #cut(items: Map<number, OpenOutputItem> | Map<string, OpenOutputItem>): void {
+  #cut(items: Map<number, OpenOutput> | Map<string, OpenOutput>): void {
     for (const { outputIndex, item, parts } of items.values()) {
       this.#finish(parts.cut(item), outputIndex);
     }
@@ -372,7 +367,7 @@ class RunWriter {
   }
 
   #end(event: RunEnd): void {
-    this.#cutVoices();
+    this.#cutSpeakers();
     if (!this.response) return;
     // A client only learns that a fault is this server's own; the log has the details.
     const told = this.#answers ? withToldError(event) : event;
@@ -382,15 +377,15 @@ class RunWriter {
   fail(failure: Failure): EmittedEvent[] {
     this.#out = [];
     if (!this.response || this.#isOver) return [];
-    this.#cutVoices();
+    this.#cutSpeakers();
     const output = this.#output.select(this.#output.all);
     this.#finishResponse(breakResponse(this.response, failure, output), failure.code);
     return this.#out;
   }
 
-  #cutVoices(): void {
-    for (const voice of [...this.#others.values(), this.#own]) {
-      this.#voice = voice;
+  #cutSpeakers(): void {
+    for (const speaker of [...this.#others.values(), this.#own]) {
+      this.#speaker = speaker;
       this.#cutAll();
     }
   }

@@ -44,7 +44,7 @@ export function createOutputList(): OutputList {
   };
 }
 
-export interface OpenOutputItem {
+export interface OpenOutput {
   readonly outputIndex: number;
   readonly item: EmittedItem;
   readonly parts: PartWriter;
@@ -57,11 +57,11 @@ export interface Speaker {
   /** Undefined without a team. */
   agent: string | undefined;
   /** The speaker's unfinished items of the present turn, by their index in the turn. */
-  readonly open: Map<number, OpenOutputItem>;
+  readonly open: Map<number, OpenOutput>;
   /** The indices of the present turn's items in the whole output. */
   places: Map<number, number>;
   /** Calls that its model has made and this server has not made yet, by their ids. */
-  readonly pending: Map<string, OpenOutputItem>;
+  readonly pending: Map<string, OpenOutput>;
   /** Work that a takeover would abandon. Calls of a turn that has ended are not part of it. */
   readonly work: OpenWork;
 }

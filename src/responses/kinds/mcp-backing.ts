@@ -34,10 +34,10 @@ export async function findBackingTool(
     typeof backing === "string" ? { tool: backing } : backing;
   const [, server, remote] = /^([^/]+)\/(.+)$/.exec(name) ?? [];
   if (server === undefined || remote === undefined) {
-    throw wrong(kind, `\`${name}\` must be written as "server/tool".`);
+    throw invalid(kind, `\`${name}\` must be written as "server/tool".`);
   }
   const [tool] = await toolbox.pick([`mcp__${server}__${remote}`]);
-  if (!tool) throw wrong(kind, `there is no tool \`${name}\`.`);
+  if (!tool) throw invalid(kind, `there is no tool \`${name}\`.`);
   return toBacking(tool, names);
 }
 
@@ -96,6 +96,6 @@ function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function wrong(kind: string, problem: string): Failure {
+function invalid(kind: string, problem: string): Failure {
   return new Failure("invalid_request", `The tool for \`${kind}\`: ${problem}`);
 }

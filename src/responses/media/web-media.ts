@@ -92,15 +92,15 @@ interface Wanted {
 function read(answer: Answer, { url, kind, maxBytes }: Wanted): FetchedMedia {
   const { status, body, isCut, contentType } = answer;
   const shown = clip(url, 200);
-  if (status < 200 || status > 299) throw wrong(`\`${shown}\` answers with status ${status}.`);
-  if (isCut) throw wrong(`\`${shown}\` is larger than ${maxBytes} bytes.`);
+  if (status < 200 || status > 299) throw invalid(`\`${shown}\` answers with status ${status}.`);
+  if (isCut) throw invalid(`\`${shown}\` is larger than ${maxBytes} bytes.`);
   const filename = new URL(url).pathname.split("/").at(-1) || kind;
   if (kind === "file") return { filename, mediaType: toMediaType(filename, body), bytes: body };
   // A name can say anything: the type of an image comes from its bytes, or from the server that has it.
   const seen = toMediaType("", body);
   const mediaType = seen.startsWith("image/") ? seen : (contentType.split(";", 1)[0] ?? "").trim();
   if (mediaType.startsWith("image/")) return { filename, mediaType, bytes: body };
-  throw wrong(`\`${shown}\` is not an image but \`${mediaType || seen}\`.`);
+  throw invalid(`\`${shown}\` is not an image but \`${mediaType || seen}\`.`);
 }
 
 /**
@@ -120,6 +120,6 @@ export async function checkMediaUrl(
   if (why) throw guard.refused(parsed.host, why);
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "input" });
 }

@@ -113,11 +113,11 @@ export interface ActionInput {
 }
 
 export function parseAction(action: Action, input: Json): ActionInput {
-  if (!isJsonObject(input)) throw wrong("the arguments must be an object");
+  if (!isJsonObject(input)) throw invalid("the arguments must be an object");
   for (const name of REQUIRED[action]) {
     const value = input[name];
     if (typeof value === "string" && value.trim() !== "") continue;
-    throw wrong(`\`${name}\` must be a text that is not empty`);
+    throw invalid(`\`${name}\` must be a text that is not empty`);
   }
   const { targets, timeout_ms: timeoutMs } = input;
   return {
@@ -134,13 +134,13 @@ export function parseAction(action: Action, input: Json): ActionInput {
 function parseFork(given: Json | undefined): string {
   const text = given === undefined || given === null ? "none" : String(given);
   if (/^(none|all|[1-9]\d{0,3})$/.test(text)) return text;
-  throw wrong('`fork_turns` must be "none", "all" or a number of turns');
+  throw invalid('`fork_turns` must be "none", "all" or a number of turns');
 }
 
 function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-function wrong(problem: string): Failure {
+function invalid(problem: string): Failure {
   return new Failure("invalid_request", `The arguments do not fit: ${problem}.`);
 }

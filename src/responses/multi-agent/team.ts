@@ -191,11 +191,11 @@ class RunTeam implements Team {
     { idempotencyKey: callKey }: ToolContext,
   ): Promise<Json> {
     if (!isTaskName(taskName))
-      throw wrong(`\`${taskName}\` is not a name: use letters, digits, _ and -`);
+      throw invalid(`\`${taskName}\` is not a name: use letters, digits, _ and -`);
     const name = `${this.#me}/${taskName}`;
     if (this.#roster.startedBy(callKey) === name) return { task_name: name };
     if (this.#roster.states.has(name)) {
-      throw wrong(`there is an agent ${name} already; give it more to do with \`followup_task\``);
+      throw invalid(`there is an agent ${name} already; give it more to do with \`followup_task\``);
     }
     const { items: said, heard } = await this.#roster.look();
     const fork = forkItems(toOwnItems(said, this.#me), forkTurns);
@@ -221,7 +221,7 @@ class RunTeam implements Team {
     const name = this.#checkOwn(target);
     if (this.#roster.startedBy(callKey) === name) return { task_name: name };
     if (this.#roster.states.get(name) === "waiting_for_client") {
-      throw wrong(`${name} waits for the client's answer to a call of its own`);
+      throw invalid(`${name} waits for the client's answer to a call of its own`);
     }
     await this.#roster.follow(name, message, callKey);
     return { task_name: name };
@@ -341,7 +341,7 @@ class RunTeam implements Team {
     const name = toAgentName(target, this.#me);
     if (!this.#roster.states.has(name)) throw unknown(name);
     if (isChild(name, this.#me)) return name;
-    throw wrong(`${name} is not one of the agents that you started`);
+    throw invalid(`${name} is not one of the agents that you started`);
   }
 
   async #isKnown(name: string): Promise<boolean> {
@@ -381,7 +381,7 @@ function toWholeEvents(item: Item, index: number): RunEvent[] {
   ];
 }
 
-function wrong(problem: string): Failure {
+function invalid(problem: string): Failure {
   return new Failure("invalid_request", `It cannot be done: ${problem}.`);
 }
 

@@ -43,16 +43,16 @@ export async function parseConfigFile(
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem) throw wrong(at(path, lines, problem.pos[0]), toReason(problem));
+  if (problem) throw invalid(at(path, lines, problem.pos[0]), toReason(problem));
   const { contents } = document;
   if (contents === null || (isScalar(contents) && contents.value === null)) return new Map();
   if (!isMap(contents)) {
-    throw wrong(at(path, lines, 0), "The file must have lines of the form `name: value`.");
+    throw invalid(at(path, lines, 0), "The file must have lines of the form `name: value`.");
   }
   const place = { path, lines, document };
   const pairs = contents.items.flatMap((pair) => readPairs(pair, "", { ...place, isMap }));
   const twice = pairs.find(({ name }, at) => pairs.findIndex((one) => one.name === name) !== at);
-  if (twice) throw wrong(at(path, lines, 0), `\`${twice.name}\` is set twice.`);
+  if (twice) throw invalid(at(path, lines, 0), `\`${twice.name}\` is set twice.`);
   return checkPairs(pairs, vendors);
 }
 
@@ -75,9 +75,9 @@ async function readBytes(path: string): Promise<Buffer | undefined> {
   try {
     // Checked before it is opened: opening a pipe would wait for a writer.
     const stats = await stat(path);
-    if (stats.isDirectory()) throw wrong(path, "This is a folder, not a configuration file.");
-    if (!stats.isFile()) throw wrong(path, "This is not a regular file.");
-    if (stats.size > MAX_BYTES) throw wrong(path, "This is too large for a configuration file.");
+    if (stats.isDirectory()) throw invalid(path, "This is a folder, not a configuration file.");
+    if (!stats.isFile()) throw invalid(path, "This is not a regular file.");
+    if (stats.size > MAX_BYTES) throw invalid(path, "This is too large for a configuration file.");
     return await readFile(path);
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown;
@@ -126,9 +126,9 @@ function readPair({ key, value }: Pair, name: string, place: Place): ReadPair {
   const where = at(place.path, place.lines, startOf(key));
   const plain = toPlain(value, place);
   // Before anything else, so that no other message shows the value.
-  if (looksSecret(plain) || looksSecret(name)) throw wrong(where, SECRET_ADVICE);
+  if (looksSecret(plain) || looksSecret(name)) throw invalid(where, SECRET_ADVICE);
   if (!isConfigName(name))
-    throw wrong(where, `There is no setting \`${clip(name, 60)}\`.${hintFor(name)}`);
+    throw invalid(where, `There is no setting \`${clip(name, 60)}\`.${hintFor(name)}`);
   return { name, value: plain, where: `${where} \`${name}\`` };
 }
 
@@ -181,7 +181,7 @@ function at(path: string, lines: LineCounter, offset: number): string {
   return `${path}:${line}:${col}:`;
 }
 
-function wrong(where: string, reason: string): Failure {
+function invalid(where: string, reason: string): Failure {
   const lead = where.endsWith(":") ? where : `${where}:`;
   return new Failure("invalid_request", `${lead} ${reason}`);
 }

@@ -50,13 +50,14 @@ export function toModelOverrides(models: JsonObject | undefined): ModelOverride[
 }
 
 function checkRow(where: string, ref: string, row: Json | undefined): void {
-  if (!/^[^/\s]+\/\S+$/.test(ref)) throw wrong(`${where} must be written vendor/model.`);
+  if (!/^[^/\s]+\/\S+$/.test(ref)) throw invalid(`${where} must be written vendor/model.`);
   checkModelRow(where, row);
 }
 
 /** Checks what is said of one model. */
 export function checkModelRow(where: string, row: Json | undefined): void {
-  if (!isJsonObject(row)) throw wrong(`${where} must be a map with some of: ${FIELDS.join(", ")}.`);
+  if (!isJsonObject(row))
+    throw invalid(`${where} must be a map with some of: ${FIELDS.join(", ")}.`);
   for (const [field, value] of Object.entries(row)) checkField(where, field, value);
 }
 
@@ -69,44 +70,45 @@ function checkField(where: string, field: string, value: Json | undefined): void
   if (field === "headers") return checkHeaders(at, value);
   if (field in SIZES) {
     if (Number.isSafeInteger(value) && Number(value) > 0) return;
-    throw wrong(`${at} must be a whole number of 1 or more.`);
+    throw invalid(`${at} must be a whole number of 1 or more.`);
   }
-  if (typeof value !== "boolean") throw wrong(`${at} must be \`true\` or \`false\`.`);
+  if (typeof value !== "boolean") throw invalid(`${at} must be \`true\` or \`false\`.`);
 }
 
 /** A price replaces the table's whole price, so that old and new parts never mix. */
 function checkPrice(at: string, value: Json | undefined): void {
   if (!isJsonObject(value) || value["input"] === undefined || value["output"] === undefined) {
-    throw wrong(`${at} must be a map with input and output, in USD per million tokens.`);
+    throw invalid(`${at} must be a map with input and output, in USD per million tokens.`);
   }
   for (const [part, amount] of Object.entries(value)) {
     checkName(at, part, Object.keys(PRICES));
     if (typeof amount === "number" && amount >= 0 && Number.isFinite(amount)) continue;
-    throw wrong(`${at}: \`${part}\` must be a number of 0 or more.`);
+    throw invalid(`${at}: \`${part}\` must be a number of 0 or more.`);
   }
 }
 
 /** Checks the vendor's own fields for the body of each request. They must not replace fields that Offshoot writes. */
 export function checkOptions(at: string, value: Json | undefined): void {
   const problem = findOptionsProblem(value);
-  if (problem) throw wrong(`${at} ${problem}.`);
+  if (problem) throw invalid(`${at} ${problem}.`);
 }
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
 export function checkHeaders(at: string, value: Json | undefined): void {
-  if (!isJsonObject(value)) throw wrong(`${at} must be a map of header names and texts.`);
+  if (!isJsonObject(value)) throw invalid(`${at} must be a map of header names and texts.`);
   for (const [name, text] of Object.entries(value)) {
-    if (!HEADER_NAME.test(name)) throw wrong(`${at}: \`${clip(name, 60)}\` is not a header name.`);
+    if (!HEADER_NAME.test(name))
+      throw invalid(`${at}: \`${clip(name, 60)}\` is not a header name.`);
     if (typeof text !== "string" || !HEADER_VALUE.test(text)) {
-      throw wrong(`${at}: \`${name}\` must be text of one line.`);
+      throw invalid(`${at}: \`${name}\` must be text of one line.`);
     }
   }
 }
 
 function checkRefuses(at: string, value: Json | undefined): void {
-  if (!Array.isArray(value)) throw wrong(`${at} must be a list of: ${REFUSALS.join(", ")}.`);
+  if (!Array.isArray(value)) throw invalid(`${at} must be a list of: ${REFUSALS.join(", ")}.`);
   for (const word of value) checkName(at, String(word), REFUSALS);
 }
 
@@ -115,10 +117,10 @@ export function checkName(where: string, name: string, known: readonly string[])
   if (known.includes(name)) return;
   const guess = nearest(name, known);
   const hint = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;
-  throw wrong(`${where} does not know \`${clip(name, 60)}\`. ${hint}`);
+  throw invalid(`${where} does not know \`${clip(name, 60)}\`. ${hint}`);
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "models" });
 }
 

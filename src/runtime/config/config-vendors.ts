@@ -110,19 +110,19 @@ export function toVendorModels(vendors: JsonObject | undefined): ModelOverride[]
 
 function checkVendor(where: string, name: string, row: Json | undefined): void {
   const at = `${where}: \`${clip(name, 60)}\``;
-  if (isVendor(name)) throw wrong(`${at} is the name of a built-in vendor. ${renameHint(name)}`);
+  if (isVendor(name)) throw invalid(`${at} is the name of a built-in vendor. ${renameHint(name)}`);
   if (name === EMBEDDED || name === GGUF || !/^[a-z0-9][\w.-]*$/i.test(name)) {
-    throw wrong(
+    throw invalid(
       `${at} cannot be a vendor's name. Use letters, digits, \`-\`, \`_\` and \`.\`, as in \`gpu1\`.`,
     );
   }
   const known = Object.keys(VENDOR_FIELDS);
-  if (!isJsonObject(row)) throw wrong(`${at} must be a map with some of: ${known.join(", ")}.`);
+  if (!isJsonObject(row)) throw invalid(`${at} must be a map with some of: ${known.join(", ")}.`);
   for (const [field, value] of Object.entries(row)) {
     checkName(at, field, known);
     VENDOR_FIELDS[field]?.check(`${at}: \`${field}\``, value);
   }
-  if (row["url"] === undefined) throw wrong(`${at} needs \`url\`, the base URL of its server.`);
+  if (row["url"] === undefined) throw invalid(`${at} needs \`url\`, the base URL of its server.`);
   checkSpoken(at, row);
 }
 
@@ -134,7 +134,7 @@ function checkSpoken(at: string, row: JsonObject): void {
   const spoken = [wire, ...alternatives];
   if (spoken.includes(provider)) return;
   const known = spoken.join(", ");
-  throw wrong(`${at}: \`${like}\` does not speak \`${provider}\`. It speaks: ${known}.`);
+  throw invalid(`${at}: \`${like}\` does not speak \`${provider}\`. It speaks: ${known}.`);
 }
 
 function renameHint(name: VendorName): string {
@@ -147,31 +147,31 @@ function renameHint(name: VendorName): string {
 function checkUrl(at: string, value: Json | undefined): void {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return;
-  throw wrong(`${at} must be an http or https URL, as in http://127.0.0.1:8000/v1.`);
+  throw invalid(`${at} must be an http or https URL, as in http://127.0.0.1:8000/v1.`);
 }
 
 /** The message does not show the value: it may be a key. */
 function checkVariable(at: string, value: Json | undefined): void {
   if (typeof value === "string" && /^[A-Za-z_]\w*$/.test(value) && !looksSecret(value)) return;
-  throw wrong(`${at} must be the name of an environment variable, not a key.`);
+  throw invalid(`${at} must be the name of an environment variable, not a key.`);
 }
 
 function checkWord(at: string, value: Json | undefined, known: readonly string[]): void {
-  if (typeof value !== "string") throw wrong(`${at} must be one of: ${known.join(", ")}.`);
+  if (typeof value !== "string") throw invalid(`${at} must be one of: ${known.join(", ")}.`);
   checkName(at, value, known);
 }
 
 function checkOwnModels(at: string, value: Json | undefined): void {
-  if (!isJsonObject(value)) throw wrong(`${at} must be a map by the names of its models.`);
+  if (!isJsonObject(value)) throw invalid(`${at} must be a map by the names of its models.`);
   for (const [name, row] of Object.entries(value)) {
     const where = `${at}: \`${clip(name, 60)}\``;
-    if (!/^\S+$/.test(name)) throw wrong(`${where} cannot be the name of a model.`);
+    if (!/^\S+$/.test(name)) throw invalid(`${where} cannot be the name of a model.`);
     // A name without a value is a model without facts.
     if (row !== null) checkModelRow(where, row);
   }
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "vendors" });
 }
 

@@ -28,14 +28,14 @@ export function checkWebhooks(rows: JsonObject, where: string): JsonObject {
   for (const [name, row] of Object.entries(rows)) {
     const at = `${where}: \`${clip(name, 60)}\``;
     if (!NAME.test(name))
-      throw wrong(`${at} must be letters, digits, \`-\` and \`_\`, 40 at most.`);
-    if (!isJsonObject(row)) throw wrong(`${at} must be a map with \`url\` and \`secret_name\`.`);
+      throw invalid(`${at} must be letters, digits, \`-\` and \`_\`, 40 at most.`);
+    if (!isJsonObject(row)) throw invalid(`${at} must be a map with \`url\` and \`secret_name\`.`);
     for (const [field, value] of Object.entries(row)) {
       checkName(at, field, Object.keys(FIELDS));
       FIELDS[field]?.(`${at}: \`${field}\``, value);
     }
     for (const field of ["url", "secret_name"]) {
-      if (row[field] === undefined) throw wrong(`${at}: \`${field}\` is missing.`);
+      if (row[field] === undefined) throw invalid(`${at}: \`${field}\` is missing.`);
     }
   }
   return rows;
@@ -45,7 +45,7 @@ function checkUrl(at: string, value: Json | undefined): void {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
   if (isWeb && url.username === "" && url.password === "") return;
-  throw wrong(`${at} must be an https address without a user, as in https://example.com/hooks.`);
+  throw invalid(`${at} must be an https address without a user, as in https://example.com/hooks.`);
 }
 
 /** The message does not show the value: it may be the secret itself. */
@@ -54,7 +54,7 @@ function checkVariables(at: string, value: Json | undefined): void {
   const isName = (one: Json | undefined): boolean =>
     typeof one === "string" && /^[A-Za-z_]\w*$/.test(one) && !looksSecret(one);
   if (names.length >= 1 && names.length <= 2 && names.every(isName)) return;
-  throw wrong(
+  throw invalid(
     `${at} must be the name of an environment variable, not a secret; or two of them while you change it.`,
   );
 }
@@ -62,9 +62,9 @@ function checkVariables(at: string, value: Json | undefined): void {
 function checkTexts(at: string, value: Json | undefined): readonly string[] {
   const isList = Array.isArray(value) && value.length > 0;
   if (isList && value.every((one) => typeof one === "string")) return value as string[];
-  throw wrong(`${at} must be a list of texts.`);
+  throw invalid(`${at} must be a list of texts.`);
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "server.webhooks" });
 }

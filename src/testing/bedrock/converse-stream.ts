@@ -89,11 +89,11 @@ function createEventEncoder(memory: ReasoningMemory): (event: ModelEvent) => Ite
     yield ["contentBlockStart", { ...at, start: { toolUse } }];
     yield ["contentBlockDelta", { ...at, delta: { toolUse: { input } } }];
     yield ["contentBlockStop", at];
-    const behind = { ...at, contentBlockIndex: at.contentBlockIndex + 1 };
+    const after = { ...at, contentBlockIndex: at.contentBlockIndex + 1 };
     const toolResult = { toolUseId, type: "nova_grounding_result", status: "success" };
-    yield ["contentBlockStart", { ...behind, start: { toolResult } }];
-    yield ["contentBlockDelta", { ...behind, delta: { toolResult: [{ json: {} }] } }];
-    yield ["contentBlockStop", behind];
+    yield ["contentBlockStart", { ...after, start: { toolResult } }];
+    yield ["contentBlockDelta", { ...after, delta: { toolResult: [{ json: {} }] } }];
+    yield ["contentBlockStop", after];
   }
 
   function* end(reason: EndReason, usage: Usage): Generator<Named> {

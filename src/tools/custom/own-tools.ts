@@ -100,14 +100,14 @@ function toOwnTool(name: string, row: Row): OwnTool {
 
 function checkRow(at: string, name: string, row: Json | undefined): void {
   if (!NAME.test(name)) {
-    throw wrong(
+    throw invalid(
       `${at} is not a valid tool name: use a letter, then up to 63 letters, digits, _ or -.`,
     );
   }
   // Names of this form belong to the tools of MCP servers.
-  if (name.startsWith("mcp__")) throw wrong(`${at} must not begin with \`mcp__\`.`);
+  if (name.startsWith("mcp__")) throw invalid(`${at} must not begin with \`mcp__\`.`);
   if (!isJsonObject(row) || row["command"] === undefined) {
-    throw wrong(
+    throw invalid(
       `${at} must be a map with \`command\`, and some of: ${Object.keys(FIELDS).slice(1).join(", ")}.`,
     );
   }
@@ -120,10 +120,10 @@ function checkField(at: string, name: string, value: Json | undefined): void {
     const known = Object.keys(FIELDS);
     const guess = nearest(name, known);
     const hint = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;
-    throw wrong(`${at} does not know \`${clip(name, 60)}\`. ${hint}`);
+    throw invalid(`${at} does not know \`${clip(name, 60)}\`. ${hint}`);
   }
   if (value === undefined || field.is(value)) return;
-  throw wrong(`${at}: \`${name}\` must be ${field.what}.`);
+  throw invalid(`${at}: \`${name}\` must be ${field.what}.`);
 }
 
 function isTexts(value: Json): value is readonly string[] {
@@ -132,6 +132,6 @@ function isTexts(value: Json): value is readonly string[] {
   );
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "own_tools" });
 }

@@ -159,8 +159,8 @@ function toOutput(
   const { value, parts } =
     returned instanceof ToolOutput ? returned : { value: returned, parts: [] };
   const shown = toText(value, maxChars, redact);
-  const behind = parts.map((part) => ("text" in part ? redactPart(part, redact) : part));
-  return parts.length === 0 ? shown : [{ type: "input_text", text: shown }, ...behind];
+  const shownParts = parts.map((part) => ("text" in part ? redactPart(part, redact) : part));
+  return parts.length === 0 ? shown : [{ type: "input_text", text: shown }, ...shownParts];
 }
 
 /** Keys are removed first, because a key across the limit would be cut and no longer recognized. */

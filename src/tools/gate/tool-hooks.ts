@@ -38,10 +38,10 @@ export async function runToolHooks(
 export function withDenial(result: ToolResult, { hook, reason }: HookDenial): ToolResult {
   const words = `\n[hook ${hook}: ${reason}]`;
   const { output } = result;
-  const behind: readonly ContentPart[] = [{ type: "input_text", text: words }];
+  const after: readonly ContentPart[] = [{ type: "input_text", text: words }];
   return {
     ...result,
-    output: typeof output === "string" ? output + words : [...output, ...behind],
+    output: typeof output === "string" ? output + words : [...output, ...after],
     failed: true,
   };
 }

@@ -77,14 +77,14 @@ export function toHooks(map: JsonObject): Hook[] {
 }
 
 function checkRow(where: string, name: string, row: Json | undefined): void {
-  if (!NAME.test(name)) throw wrong(`${where} is not a name: letters, digits, \`_\` and \`-\`.`);
-  if (!isJsonObject(row)) throw wrong(`${where} must be a map with \`on\` and \`command\`.`);
+  if (!NAME.test(name)) throw invalid(`${where} is not a name: letters, digits, \`_\` and \`-\`.`);
+  if (!isJsonObject(row)) throw invalid(`${where} must be a map with \`on\` and \`command\`.`);
   for (const [field, value] of Object.entries(row)) checkField(where, field, value);
   for (const needed of ["on", "command"]) {
-    if (row[needed] === undefined) throw wrong(`${where} needs \`${needed}\`.`);
+    if (row[needed] === undefined) throw invalid(`${where} needs \`${needed}\`.`);
   }
   if (row["match"] !== undefined && String(row["on"]).endsWith("_run")) {
-    throw wrong(`${where}: \`match\` is for tool calls; a hook of runs has none.`);
+    throw invalid(`${where}: \`match\` is for tool calls; a hook of runs has none.`);
   }
 }
 
@@ -93,10 +93,10 @@ function checkField(where: string, field: string, value: Json | undefined): void
   if (!known) {
     const near = nearest(field, Object.keys(FIELDS));
     const hint = near ? ` Did you mean \`${near}\`?` : "";
-    throw wrong(`${where} has no field \`${clip(field, 40)}\`.${hint}`);
+    throw invalid(`${where} has no field \`${clip(field, 40)}\`.${hint}`);
   }
   if (value === undefined || !known.is(value)) {
-    throw wrong(`${where}: \`${field}\` must be ${known.what}.`);
+    throw invalid(`${where}: \`${field}\` must be ${known.what}.`);
   }
 }
 
@@ -116,6 +116,6 @@ function isCommand(value: Json): boolean {
   return program !== "" && (program.startsWith("/") || !program.includes("/"));
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "hooks" });
 }

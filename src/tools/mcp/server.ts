@@ -72,7 +72,7 @@ export function parseMcpServers(
   return Object.entries(servers ?? {}).map(([name, row]) => {
     const at = `${where}: \`${clip(name, 64)}\``;
     checkName(at, name);
-    if (!isJsonObject(row)) throw wrong(`${at} must be a map with \`command\` or \`url\`.`);
+    if (!isJsonObject(row)) throw invalid(`${at} must be a map with \`command\` or \`url\`.`);
     return parseServer(at, name, row);
   });
 }
@@ -109,7 +109,7 @@ const VARIABLE = /\$\$|\$\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
 function checkName(at: string, name: string): void {
   const fits = /^[a-z0-9_-]{1,64}$/.test(name) && !/__|^_|_$/.test(name);
   if (fits) return;
-  throw wrong(
+  throw invalid(
     `${at} is not a valid name for an MCP server: use 1 to 64 of a-z, 0-9, \`-\` and \`_\`, with no \`_\` at either end and no two in a row.`,
   );
 }
@@ -119,14 +119,14 @@ function parseServer(at: string, name: string, row: JsonObject): McpServer {
   const { command, url, tools = ["*"], timeout_ms: timeoutMs = DEFAULT_TIMEOUT_MS } = row;
   const { enabled = true } = row;
   if ((command === undefined) === (url === undefined)) {
-    throw wrong(`${at} needs either \`command\` or \`url\`.`);
+    throw invalid(`${at} needs either \`command\` or \`url\`.`);
   }
   if (typeof enabled !== "boolean")
-    throw wrong(`${at}: \`enabled\` must be \`true\` or \`false\`.`);
-  if (!isTexts(tools)) throw wrong(`${at}: \`tools\` must be a list of names or patterns.`);
+    throw invalid(`${at}: \`enabled\` must be \`true\` or \`false\`.`);
+  if (!isTexts(tools)) throw invalid(`${at}: \`tools\` must be a list of names or patterns.`);
   const isTime = typeof timeoutMs === "number" && timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS;
   if (!isTime) {
-    throw wrong(`${at}: \`timeout_ms\` must be a number from 1 to ${MAX_TIMEOUT_MS}.`);
+    throw invalid(`${at}: \`timeout_ms\` must be a number from 1 to ${MAX_TIMEOUT_MS}.`);
   }
   const reach = command === undefined ? parseHttp(at, row) : parseStdio(at, row);
   return { name, reach, tools, timeoutMs, enabled };
@@ -135,30 +135,30 @@ function parseServer(at: string, name: string, row: JsonObject): McpServer {
 function parseStdio(at: string, row: JsonObject): StdioReach {
   const { command, args = [], env = {} } = row;
   for (const field of ["headers", "oauth"]) {
-    if (row[field] !== undefined) throw wrong(`${at}: \`${field}\` goes with \`url\` alone.`);
+    if (row[field] !== undefined) throw invalid(`${at}: \`${field}\` goes with \`url\` alone.`);
   }
   if (typeof command !== "string" || command.trim() === "") {
-    throw wrong(`${at}: \`command\` must be the name or path of a program.`);
+    throw invalid(`${at}: \`command\` must be the name or path of a program.`);
   }
-  if (!isTexts(args)) throw wrong(`${at}: \`args\` must be a list of texts.`);
+  if (!isTexts(args)) throw invalid(`${at}: \`args\` must be a list of texts.`);
   const variables = parseTemplates(`${at}: \`env\``, env);
   const odd = Object.keys(variables).find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
   if (odd !== undefined)
-    throw wrong(`${at}: \`env\` has \`${clip(odd, 40)}\`, which is not a valid name.`);
+    throw invalid(`${at}: \`env\` has \`${clip(odd, 40)}\`, which is not a valid name.`);
   return { kind: "stdio", command, args, env: variables };
 }
 
 function parseHttp(at: string, row: JsonObject): HttpReach {
   for (const field of ["args", "env"]) {
-    if (row[field] !== undefined) throw wrong(`${at}: \`${field}\` goes with \`command\` alone.`);
+    if (row[field] !== undefined) throw invalid(`${at}: \`${field}\` goes with \`command\` alone.`);
   }
   const { url, headers = {}, oauth = true } = row;
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    throw wrong(`${at}: \`url\` must begin with https:// or http://.`);
+    throw invalid(`${at}: \`url\` must begin with https:// or http://.`);
   }
   if (parsed.username !== "" || parsed.password !== "") {
-    throw wrong(
+    throw invalid(
       `${at}: \`url\` must not contain a user and password. Put them into \`headers\`, by $NAME.`,
     );
   }
@@ -175,11 +175,11 @@ function parseHttp(at: string, row: JsonObject): HttpReach {
 /** A header with a secret must name a variable. */
 function checkHeader(at: string, header: string, value: string): void {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header) || /[\r\n\0]/.test(value)) {
-    throw wrong(`${at}: \`headers\` has \`${clip(header, 40)}\`, which is not a header.`);
+    throw invalid(`${at}: \`headers\` has \`${clip(header, 40)}\`, which is not a header.`);
   }
   const isSecret = /auth|cookie|key|token|secret/i.test(header);
   if (!isSecret || /\$\{?[A-Za-z_]/.test(value)) return;
-  throw wrong(
+  throw invalid(
     `${at}: the header \`${clip(header, 40)}\` must name an environment variable: "$NAME" or "Bearer $NAME".`,
   );
 }
@@ -188,28 +188,28 @@ function parseOAuth(at: string, oauth: Json): OAuthSettings {
   const none = { clientId: undefined, clientSecret: undefined, scope: undefined, port: undefined };
   if (typeof oauth === "boolean") return { enabled: oauth, ...none };
   if (!isJsonObject(oauth)) {
-    throw wrong(`${at} must be \`true\`, \`false\` or a map with ${OAUTH_FIELDS.join(", ")}.`);
+    throw invalid(`${at} must be \`true\`, \`false\` or a map with ${OAUTH_FIELDS.join(", ")}.`);
   }
   checkFields(at, oauth, OAUTH_FIELDS);
   const { port, client_secret: secret, ...texts } = oauth;
   const isPort = port === undefined || (Number.isInteger(port) && Number(port) > 0);
-  if (!isPort || Number(port ?? 1) > 65_535) throw wrong(`${at}: \`port\` must be 1 to 65535.`);
+  if (!isPort || Number(port ?? 1) > 65_535) throw invalid(`${at}: \`port\` must be 1 to 65535.`);
   const odd = Object.entries(texts).find(([, value]) => typeof value !== "string");
-  if (odd) throw wrong(`${at}: \`${odd[0]}\` must be a text.`);
+  if (odd) throw invalid(`${at}: \`${odd[0]}\` must be a text.`);
   const clientSecret = secret === undefined ? undefined : toTemplate(secret);
   if (secret !== undefined && !/\$\{?[A-Za-z_]/.test(clientSecret ?? "")) {
-    throw wrong(`${at}: \`client_secret\` must name an environment variable: "$NAME".`);
+    throw invalid(`${at}: \`client_secret\` must name an environment variable: "$NAME".`);
   }
   const { client_id: clientId, scope } = texts as Record<string, string | undefined>;
   return { enabled: true, clientId, clientSecret, scope, port: port as number | undefined };
 }
 
 function parseTemplates(at: string, map: Json): Record<string, string> {
-  if (!isJsonObject(map)) throw wrong(`${at} must be a map of names to "$VARIABLE".`);
+  if (!isJsonObject(map)) throw invalid(`${at} must be a map of names to "$VARIABLE".`);
   const entries = Object.entries(map).map(([name, value]): [string, string] => {
     const template = toTemplate(value);
     if (template !== undefined) return [name, template];
-    throw wrong(`${at}: \`${clip(name, 40)}\` must be a text such as "$VARIABLE".`);
+    throw invalid(`${at}: \`${clip(name, 40)}\` must be a text such as "$VARIABLE".`);
   });
   return Object.fromEntries(entries);
 }
@@ -225,7 +225,7 @@ function checkFields(at: string, row: JsonObject, known: readonly string[]): voi
     if (known.includes(field)) continue;
     const guess = nearest(field, known);
     const hint = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;
-    throw wrong(`${at} does not know \`${clip(field, 40)}\`. ${hint}`);
+    throw invalid(`${at} does not know \`${clip(field, 40)}\`. ${hint}`);
   }
 }
 
@@ -233,6 +233,6 @@ function isTexts(value: Json | undefined): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message, { param: "mcp_servers" });
 }

@@ -24,26 +24,26 @@ export async function runPatch(
   switch (type) {
     case "create_file": {
       const { exists } = await workspace.locate(path, "write");
-      if (exists) throw wrong(`There is a file \`${clip(path, 80)}\` already: use update_file.`);
+      if (exists) throw invalid(`There is a file \`${clip(path, 80)}\` already: use update_file.`);
       await workspace.writeFile(path, toNewText(diff));
       return `Created ${path}.`;
     }
     case "update_file": {
       const before = (await workspace.readFile(path, MAX_BYTES)).toString("utf8");
-      if (before.includes("\ufffd")) throw wrong(`\`${clip(path, 80)}\` is not a text file.`);
+      if (before.includes("\ufffd")) throw invalid(`\`${clip(path, 80)}\` is not a text file.`);
       await workspace.writeFile(path, patchText(before, diff));
       return `Updated ${path}.`;
     }
     case "delete_file": {
       const { exists, isFolder } = await workspace.locate(path, "write");
       if (!exists) throw new Failure("not_found", `There is no file \`${clip(path, 80)}\`.`);
-      if (isFolder) throw wrong(`\`${clip(path, 80)}\` is a folder.`);
+      if (isFolder) throw invalid(`\`${clip(path, 80)}\` is a folder.`);
       await workspace.remove(path);
       return `Deleted ${path}.`;
     }
   }
 }
 
-function wrong(message: string): Failure {
+function invalid(message: string): Failure {
   return new Failure("invalid_request", message);
 }

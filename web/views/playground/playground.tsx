@@ -99,11 +99,11 @@ function Past() {
       <span class="grow">
         {conversation ? (
           <>
-            Goes on with session <a href={toHref(`sessions/${conversation}`)}>{conversation}</a>
+            Continues session <a href={toHref(`sessions/${conversation}`)}>{conversation}</a>
           </>
         ) : previous ? (
           <>
-            Goes on with{" "}
+            Continues{" "}
             <a href={toHref(`runs/${previous.replace(/^resp_/, "run_")}`)}>{previous}</a>
           </>
         ) : (

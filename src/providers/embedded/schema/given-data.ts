@@ -19,9 +19,9 @@ export function findGiven(
   const { order = "", asked, attachments, earlier } = conversation;
   const inline = readExtraction(order);
   if (inline === undefined) return findBareData(conversation, schema);
-  const { files, behind } = splitMessage(asked[0] ?? "");
+  const { files, after } = splitMessage(asked[0] ?? "");
   const attached = attachments.flatMap(({ text }) => text ?? []);
-  return sortMaterial([inline, behind, ...files, ...attached, ...[...earlier].reverse()]);
+  return sortMaterial([inline, after, ...files, ...attached, ...[...earlier].reverse()]);
 }
 
 export function sortMaterial(texts: readonly string[]): Material {

@@ -30,8 +30,8 @@ export function isHiddenStyle(style: string): boolean {
 /** A comment that is not closed extends to the end. */
 function withoutComments(style: string): string {
   const [before = "", ...comments] = style.split("/*");
-  const behind = comments.map((comment) => comment.split("*/").slice(1).join("*/"));
-  return [before, ...behind].join("");
+  const after = comments.map((comment) => comment.split("*/").slice(1).join("*/"));
+  return [before, ...after].join("");
 }
 
 interface Attributes {
