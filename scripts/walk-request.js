@@ -3,6 +3,8 @@
  * For responses of several kinds and for `offshoot run`: how many files and functions it enters, how many calls that
  * is, and how often it goes from one room or folder to another. `--functions` prints each function, too, in the order
  * in which the request first enters them, with the number of its calls. A NAME chooses walks; `WALKS` has them.
+ * `--clone=DIR` walks through another clone that is compiled. For `offshoot run` the counts are there twice: as they
+ * are, and without the files of features that the first version of docs/shape.md did not have (`house/features.js`).
  *
  * Requests are answered by a small server of this process that is not part of the product. The first response of each
  * kind loads modules and opens the record; the second one is counted. `base` and `protocol` are used by all rooms:
@@ -11,7 +13,8 @@
 
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { register } from "node:module";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { startUpstream } from "./house/upstream.js";
 import { startWalk, stopWalk } from "./house/walked.js";
 import { ROOT } from "./packages.js";
@@ -32,6 +35,8 @@ const WALKS = {
 };
 
 const words = process.argv.slice(2);
+const clone = words.find((word) => word.startsWith("--clone="))?.slice("--clone=".length);
+const built = pathToFileURL(join(resolve(clone ?? ROOT), "build/src/"));
 const names = words.filter((word) => !word.startsWith("-"));
 const unknown = names.find((name) => !Object.hasOwn(WALKS, name));
 if (unknown !== undefined) {
@@ -45,6 +50,11 @@ try {
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** A module of the clone. */
+async function load(path) {
+  return await import(new URL(path, built));
 }
 
 function makeFolder() {
@@ -61,7 +71,7 @@ async function walkServer(name, { isPaced = false, ...body }) {
   startWalk();
   await ask(server.url, body);
   await settled();
-  const walk = stopWalk();
+  const { shared: _, ...walk } = stopWalk();
   await server.close();
   upstream.close();
   return { name, ...walk };
@@ -69,10 +79,10 @@ async function walkServer(name, { isPaced = false, ...body }) {
 
 /** As `offshoot serve` opens it, without keys: a record in a file, one tenant. */
 async function openServer(port, machine) {
-  const { createRuntime } = await import("../build/src/runtime/runtime.js");
-  const { createRoutes } = await import("../build/src/server/routes.js");
-  const { openServer: listen } = await import("../build/src/server/running/open-server.js");
-  const { NO_LIMITS } = await import("../build/src/agent/limits.js");
+  const { createRuntime } = await load("runtime/runtime.js");
+  const { createRoutes } = await load("server/routes.js");
+  const { openServer: listen } = await load("server/running/open-server.js");
+  const { NO_LIMITS } = await load("agent/limits.js");
   const runtime = await createRuntime({ env: {}, storePath: join(folder, "walk.db") });
   const url = `http://127.0.0.1:${port}/v1`;
   const usual = { model: "custom/walked", provider: "openai-chat", url, api_key_name: null };
@@ -124,7 +134,7 @@ async function settled() {
 /** The embedded model: no key and no network. */
 async function walkRun(prompt) {
   startWalk();
-  const { main } = await import("../build/src/cli/main.js");
+  const { main } = await load("cli/main.js");
   const { io, said } = createIo();
   const exitCode = await main(["run", "--model", "embedded", prompt], io);
   const walk = stopWalk();
@@ -151,10 +161,13 @@ function createIo() {
   return { io, said: () => texts.join("") };
 }
 
-function print({ name, pairs, entered, ...counts }, withFunctions) {
+function print({ name, pairs, entered, shared, ...counts }, withFunctions) {
   console.log(name);
   for (const [what, count] of Object.entries(counts)) {
     console.log(`  ${String(count).padStart(6)} ${what}`);
+  }
+  for (const [what, count] of Object.entries(shared ?? {})) {
+    console.log(`  ${String(count).padStart(6)} ${what} without new features`);
   }
   const most = pairs.slice(0, 8).map(([pair, count]) => `${pair} ${count}`);
   console.log(`         ${most.join(", ")}`);

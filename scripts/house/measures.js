@@ -11,6 +11,7 @@ export function measureShape(sources, folder) {
   const functions = sources.flatMap((file) => file.functions);
   const lengths = functions.map(({ lines }) => lines).sort((a, b) => a - b);
   const sizes = sources.map(({ lines }) => lines).sort((a, b) => a - b);
+  const codeSizes = sources.map(({ codeLines }) => codeLines).sort((a, b) => a - b);
   const perLines = (count) => `${((1000 * count) / sum("lines")).toFixed(2)} (${count})`;
   const perFunctions = (isSo) => {
     const count = functions.filter(isSo).length;
@@ -24,6 +25,7 @@ export function measureShape(sources, folder) {
     ["files", sources.length],
     ["lines", sum("lines")],
     ["lines of a file: median, p90, max", threeOf(sizes)],
+    ["the same without comments, imports and empty lines", threeOf(codeSizes)],
     ["files over 400 lines", sizes.filter((size) => size > 400).length],
     ["functions", functions.length],
     ["functions: median, p90, max lines", threeOf(lengths)],
@@ -40,7 +42,10 @@ export function measureShape(sources, folder) {
     ["files with one importer", shareOf(findUsedOnce(sources).length, sources.length)],
     ["files in circles of values", circles.files],
     ["files in circles of values and types", circles.filesWithTypes],
-    ["folders in circles of values", `${circles.folders} of ${folders}`],
+    [
+      "folders in circles of values",
+      `${shareOf(circles.folders, folders)} (${circles.folders} of ${folders})`,
+    ],
     ["exported types that share a name", findShared(sources, "types").length],
     ["type names that several files declare, for each 1,000 lines", perLines(countLocal(sources))],
     ["`...{ a, b }` inside objects, for each 1,000 lines", perLines(sum("packed"))],

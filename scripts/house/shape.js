@@ -45,12 +45,19 @@ export function readShape(text, tree) {
   const comments = text.match(COMMENT) ?? [];
   return {
     ...shape,
+    codeLines: countCode(text),
     deep: lines.filter((line) => /^ {12,}\S/.test(line)).length,
     commentLines: comments.reduce((sum, one) => sum + one.trim().split("\n").length, 0),
     dialect: comments.reduce((sum, one) => sum + (one.match(DIALECT)?.length ?? 0), 0),
     ignored: text.match(/@ts-(ignore|expect-error|nocheck)/g)?.length ?? 0,
     lintOff: text.match(/biome-ignore/g)?.length ?? 0,
   };
+}
+
+/** Lines without comments, imports and empty ones: what there is to understand. */
+function countCode(text) {
+  const code = text.replace(COMMENT, "").replace(/^import\s[^;]*;\n/gm, "");
+  return code.split("\n").filter((line) => line.trim() !== "").length;
 }
 
 /** The field of the shape that a node adds to. */

@@ -1,5 +1,6 @@
 /** Which functions were entered, in order, while a walk was recorded. */
 
+import { withoutFeatures } from "./features.js";
 import { folderOf, roomOf } from "./places.js";
 
 /** Rooms that all others use: going into one of them is not a change. */
@@ -27,6 +28,14 @@ export function stopWalk() {
     "changes of folder": countChanges(walk, folderOf).total,
     pairs: countChanges(walk, roomOf).pairs,
     entered: listEntered(walk),
+    shared: toShared(withoutFeatures(walk)),
+  };
+}
+
+function toShared(walk) {
+  return {
+    files: new Set(walk.map(([path]) => path)).size,
+    "changes of room": countChanges(walk, roomOf).total,
   };
 }
 

@@ -30,6 +30,7 @@ describe("the programs of docs/shape.md", () => {
       "node scripts/compile.js",
       "node scripts/walk-request.js",
       "node scripts/walk-request.js direct --functions",
+      "node scripts/walk-request.js --clone=DIR",
     ]);
   });
 
@@ -82,5 +83,12 @@ describe("the programs of docs/shape.md", () => {
       const row = readPage("docs/shape.md").split(`\n| ${name} | `)[1];
       assert.ok(count(text) <= Number.parseInt(row ?? "", 10), `${name}: ${count(text)}`);
     }
+  });
+
+  it("walk through a clone, and count a run with and without the features that came later", async () => {
+    const printed = await node("scripts/walk-request.js", "--clone=.", "run");
+    const [, all] = /(\d+) changes of room$/m.exec(printed) ?? [];
+    const [, shared] = /(\d+) changes of room without new features$/m.exec(printed) ?? [];
+    assert.ok(Number(shared) > 50 && Number(shared) < Number(all), printed);
   });
 });
