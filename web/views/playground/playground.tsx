@@ -103,8 +103,7 @@ function Past() {
           </>
         ) : previous ? (
           <>
-            Continues{" "}
-            <a href={toHref(`runs/${previous.replace(/^resp_/, "run_")}`)}>{previous}</a>
+            Continues <a href={toHref(`runs/${previous.replace(/^resp_/, "run_")}`)}>{previous}</a>
           </>
         ) : (
           `Sends a recorded model call again, with ${plural(given.length, "item")} before the prompt`
