@@ -33,7 +33,7 @@ export interface SpendingRows extends HoldRows {
   transact<Out>(work: () => Out): Promise<Out>;
   get(keyId: string, window: string): Amounts | undefined;
   list(window: string): readonly KeyAmounts[];
-  add(keyId: string, window: string, more: Amounts): void;
+  add(keyId: string, windows: readonly string[], more: Amounts): void;
   prune(before: string): void;
   forget(keyId: string): void;
 }
@@ -58,7 +58,7 @@ export function createRowSpending(rows: SpendingRows): Spending {
           const excess = findExcess(window, limits[window], { keyId, amounts, nowMs });
           if (excess) return excess;
         }
-        for (const window of WINDOWS) rows.add(keyId, nameOf(window, nowMs), amounts);
+        rows.add(keyId, Object.values(nameWindows(nowMs)), amounts);
         return undefined;
       });
     },
@@ -114,10 +114,8 @@ export function settleRows(
 ): void {
   const back = mapUnits((unit) => Math.min(delta[unit] ?? 0, 0));
   const more = mapUnits((unit) => Math.max(delta[unit] ?? 0, 0));
-  for (const window of WINDOWS) {
-    if (isAny(back)) rows.add(keyId, nameOf(window, takenMs), back);
-    if (isAny(more)) rows.add(keyId, nameOf(window, nowMs), more);
-  }
+  if (isAny(back)) rows.add(keyId, Object.values(nameWindows(takenMs)), back);
+  if (isAny(more)) rows.add(keyId, Object.values(nameWindows(nowMs)), more);
   if (holdId !== undefined) rows.endHold(holdId);
 }
 
@@ -186,13 +184,13 @@ function toAvailable(shortages: readonly Shortage[]): Available {
 
 /** The windows of a moment, by their names in the rows. */
 export function nameWindows(nowMs: number): Readonly<Record<Window, string>> {
-  return { minute: nameOf("minute", nowMs), day: nameOf("day", nowMs), total: "total" };
+  const moment = new Date(nowMs).toISOString();
+  return { minute: moment.slice(0, 16), day: moment.slice(0, 10), total: "total" };
 }
 
 /** `2026-11-15T10:31`, `2026-11-15`, `total`: they sort by time. */
 function nameOf(window: Window, nowMs: number): string {
-  if (window === "total") return window;
-  return new Date(nowMs).toISOString().slice(0, window === "day" ? 10 : 16);
+  return nameWindows(nowMs)[window];
 }
 
 function remainingMs(window: Window, nowMs: number): number | undefined {

@@ -23,13 +23,13 @@ function createMemoryRows(): SpendingRows {
         const used = windows.get(window);
         return used ? [{ keyId, ...used }] : [];
       }),
-    add(keyId, window, more) {
-      const windows = keys.get(keyId) ?? new Map<string, Amounts>();
-      const used = windows.get(window);
-      keys.set(
-        keyId,
-        windows.set(window, used ? mapUnits((unit) => used[unit] + more[unit]) : more),
-      );
+    add(keyId, windows, more) {
+      const all = keys.get(keyId) ?? new Map<string, Amounts>();
+      keys.set(keyId, all);
+      for (const window of windows) {
+        const used = all.get(window);
+        all.set(window, used ? mapUnits((unit) => used[unit] + more[unit]) : more);
+      }
     },
     prune(before) {
       for (const windows of keys.values()) {

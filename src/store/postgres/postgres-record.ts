@@ -212,9 +212,10 @@ function toAsked(asked: IndexedRun["questions"][number]): Row {
 function addSpending(rows: Rows, run: NewRun, { settles }: EndedFinish): void {
   if (!settles) return;
   const writes: Pick<SpendingRows, "add" | "endHold"> = {
-    add(of, window, { requests, tokens, usd, unpriced }) {
-      const row = { run_id: toColumn(run.id), key_id: toColumn(of), window };
-      rows.spending.push({ ...row, requests, tokens, usd, unpriced });
+    add(of, windows, { requests, tokens, usd, unpriced }) {
+      const row = { run_id: toColumn(run.id), key_id: toColumn(of) };
+      const used = { requests, tokens, usd, unpriced };
+      rows.spending.push(...windows.map((window) => ({ ...row, window, ...used })));
     },
     // All holds of the runs are deleted at once.
     endHold() {},

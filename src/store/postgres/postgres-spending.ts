@@ -176,8 +176,8 @@ async function readRows(db: Reads, { keyId, nowMs, decided }: Reading): Promise<
 
 function createWrites(decided: Write[]): Pick<SpendingRows, "add" | "endHold"> {
   return {
-    add(of, window, { requests, tokens, usd, unpriced }) {
-      const values = [toColumn(of), window, requests, tokens, usd, unpriced];
+    add(of, windows, { requests, tokens, usd, unpriced }) {
+      const values = [toColumn(of), windows, requests, tokens, usd, unpriced];
       decided.push(({ run }) => run(ADD, ...values));
     },
     endHold(id) {
@@ -188,7 +188,7 @@ function createWrites(decided: Write[]): Pick<SpendingRows, "add" | "endHold"> {
 }
 
 const ADD = `insert into offshoot.spending as s (key_id, "window", requests, tokens, usd, unpriced)
-  values ($1, $2, $3, $4, $5, $6)
+  select $1, unnest($2::text[]), $3, $4, $5, $6
   on conflict (key_id, "window") do update set requests = s.requests + excluded.requests,
     tokens = s.tokens + excluded.tokens, usd = s.usd + excluded.usd,
     unpriced = s.unpriced + excluded.unpriced`;

@@ -24,13 +24,14 @@ export function createSpendingRows(db: SqliteDatabase): SpendingRows {
         return { keyId: fromColumn(row["key_id"]), ...mapUnits((unit) => Number(row[unit])) };
       });
     },
-    add(keyId, window, { requests, tokens, usd, unpriced }) {
+    add(keyId, windows, { requests, tokens, usd, unpriced }) {
+      const rows = windows.map((_, at) => `(?1, ?${at + 6}, ?2, ?3, ?4, ?5)`).join(", ");
       const sql = `insert into spending (key_id, window, requests, tokens, usd, unpriced)
-        values (?, ?, ?, ?, ?, ?)
+        values ${rows}
         on conflict do update set requests = requests + excluded.requests,
           tokens = tokens + excluded.tokens, usd = usd + excluded.usd,
           unpriced = unpriced + excluded.unpriced`;
-      db.run(sql, toColumn(keyId), window, requests, tokens, usd, unpriced);
+      db.run(sql, toColumn(keyId), requests, tokens, usd, unpriced, ...windows);
     },
     prune(before) {
       db.run("delete from spending where window like '%T%' and window < ?", before);

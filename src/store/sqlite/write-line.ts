@@ -31,8 +31,8 @@ interface LineParts {
   /** Runs `work` as one transaction, which survives the process, or throws `store_busy`. */
   readonly transact: <Out>(work: () => Out) => Out;
   readonly disk: Pick<Disk, "sync" | "busy">;
-  /** Resolves when the event loop has next to nothing to do, or after so long. */
-  readonly untilIdle?: (mostMs: number) => Promise<void>;
+  /** Resolves when the event loop has next to nothing to do, or at that moment of `performance.now()`. */
+  readonly untilIdle?: (latestMs: number) => Promise<void>;
   /**
    * Runs a part of a transaction that can be undone alone, and gives what it throws. Throws itself where
    * the whole transaction is lost.
@@ -46,6 +46,8 @@ export type Attempt<Out> = { readonly value: Out } | { readonly thrown: unknown 
 interface Writer {
   readonly durability: Durability;
   readonly deadlineMs: number;
+  /** Monotonic. */
+  readonly cameMs: number;
   /** Does its work; what came of it is told once the transaction is written. Throws what the work throws. */
   work(): void;
   /** The same, so that it can be undone alone: what the work throws is told, too. */
@@ -96,7 +98,7 @@ export function createWriteLine(parts: LineParts): WriteLine {
 
   /** Waits for company, where that is worth it. */
   async function gather(): Promise<void> {
-    const isFree = needsDisk(waiting) ? crowd.wait() : pause(pace.waitMs());
+    const isFree = needsDisk(waiting) ? crowd.wait(waiting[0]?.cameMs) : pause(pace.waitMs());
     if (!isFree) return;
     const isHurried = new Promise<void>((resolve) => {
       hurry = resolve;
@@ -107,20 +109,7 @@ export function createWriteLine(parts: LineParts): WriteLine {
 
   function enter<Out>(durability: Durability, work: () => Out): Promise<Out> {
     return new Promise((resolve, reject) => {
-      let tell = (): void => {};
-      waiting.push({
-        durability,
-        deadlineMs: parts.clock.now() + BUSY_LIMIT_MS,
-        work() {
-          const value = work();
-          tell = () => resolve(value);
-        },
-        attempt() {
-          const done = parts.attempt(work);
-          tell = () => ("value" in done ? resolve(done.value) : reject(done.thrown));
-        },
-        settle: (thrown) => (thrown === undefined ? tell() : reject(thrown)),
-      });
+      waiting.push(toWriter(parts, { durability, work, resolve, reject }));
       // A token that may be written now does not wait for the disk of others, and takes them along.
       if (durability === "process" && pace.waitMs() <= 0) hurry();
       if (isTaken) return;
@@ -144,6 +133,34 @@ export function createWriteLine(parts: LineParts): WriteLine {
     if (durability === "power") await parts.disk.sync();
     else pace.count();
     return value;
+  };
+}
+
+interface Entering<Out> {
+  readonly durability: Durability;
+  readonly work: () => Out;
+  readonly resolve: (value: Out) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+function toWriter<Out>(
+  { clock, attempt }: LineParts,
+  { durability, work, resolve, reject }: Entering<Out>,
+): Writer {
+  let tell = (): void => {};
+  return {
+    durability,
+    deadlineMs: clock.now() + BUSY_LIMIT_MS,
+    cameMs: performance.now(),
+    work() {
+      const value = work();
+      tell = () => resolve(value);
+    },
+    attempt() {
+      const done = attempt(work);
+      tell = () => ("value" in done ? resolve(done.value) : reject(done.thrown));
+    },
+    settle: (thrown) => (thrown === undefined ? tell() : reject(thrown)),
   };
 }
 
@@ -246,8 +263,11 @@ function createPace(): Pace {
 interface Crowd {
   /** True if one that comes now has company: of those who wait for the disk, or of others who are expected. */
   isThere(): boolean;
-  /** Resolves when the disk is no longer at work and all who are expected have come; undefined if there is no wait. */
-  wait(): Promise<unknown> | undefined;
+  /**
+   * Resolves when the disk is no longer at work and all who are expected have come; undefined if there is no wait. The
+   * first one came at `sinceMs`: while the disk was at work, it had company too.
+   */
+  wait(sinceMs: number | undefined): Promise<unknown> | undefined;
   /** Called for each transaction with the number of its writers. */
   count(writers: number): void;
 }
@@ -258,20 +278,22 @@ function createCrowd({ disk, untilIdle = untilIdleTurn }: LineParts): Crowd {
   const isExpected = (): boolean => performance.now() < untilMs;
   return {
     isThere: () => disk.busy !== undefined || isExpected(),
-    wait: () => (isExpected() ? Promise.all([disk.busy, untilIdle(COMPANY_MS)]) : disk.busy),
+    wait(sinceMs = performance.now()) {
+      if (!isExpected()) return disk.busy;
+      return Promise.all([disk.busy, untilIdle(sinceMs + COMPANY_MS)]);
+    },
     count(writers) {
       if (writers > 1) untilMs = performance.now() + CROWD_MS;
     },
   };
 }
 
-/** Resolves when the event loop had a turn with next to nothing to do, or after so long. */
-async function untilIdleTurn(mostMs: number): Promise<void> {
-  const beganMs = performance.now();
-  for (let turnMs = beganMs; ; ) {
+/** Resolves after a turn of the event loop that had next to nothing to do, or at that moment. */
+async function untilIdleTurn(latestMs: number): Promise<void> {
+  for (let turnMs = performance.now(); turnMs < latestMs; ) {
     await nextTurn();
     const nowMs = performance.now();
-    if (nowMs - turnMs < IDLE_TURN_MS || nowMs - beganMs >= mostMs) return;
+    if (nowMs - turnMs < IDLE_TURN_MS) return;
     turnMs = nowMs;
   }
 }
