@@ -52,11 +52,12 @@ async function createClone(npm = "", name = "clone"): Promise<Clone> {
   const folder = join(root, name);
   const bin = join(root, "bin");
   const log = join(root, "npm.log");
-  for (const path of ["src", "scripts"]) await mkdir(join(folder, path), { recursive: true });
+  for (const path of ["src", "scripts", "web"])
+    await mkdir(join(folder, path), { recursive: true });
   await mkdir(bin);
   await copyFile(LAUNCHER, join(folder, "offshoot"));
   await writeFile(join(folder, "package.json"), '{\n  "name": "offshoot"\n}\n');
-  for (const file of ["package-lock.json", "rolldown.config.js"]) {
+  for (const file of ["package-lock.json", "rolldown.config.js", "web/main.tsx"]) {
     await writeFile(join(folder, file), "\n");
   }
   await writeScript(
@@ -65,7 +66,13 @@ async function createClone(npm = "", name = "clone"): Promise<Clone> {
   );
   await writeScript(
     join(bin, "node"),
-    'case $1 in scripts/*) mkdir -p dist/bin && touch dist/bin/cli.js ;; *) echo "node $*" ;; esac',
+    [
+      "case $* in",
+      "scripts/*console*) mkdir -p dist/console && echo built >dist/console/index.html ;;",
+      "scripts/*) mkdir -p dist/bin && touch dist/bin/cli.js ;;",
+      '*) echo "node $*" ;;',
+      "esac",
+    ].join("\n"),
   );
   return {
     root,
@@ -101,6 +108,22 @@ describe("the launcher of a clone", () => {
     }
     assert.deepEqual(await clone.npmCalls(), [`${clone.folder}: ${INSTALL}`]);
     assert.ok(!(await readdir(clone.folder)).includes(".offshoot-setup"));
+  });
+
+  it("builds the console too, and again if it is missing or older than its source", async () => {
+    await using clone = await createClone();
+    const launcher = join(clone.folder, "offshoot");
+    const page = join(clone.folder, "dist", "console", "index.html");
+    await clone.start(launcher, ["ui"]);
+    assert.equal(await readFile(page, "utf8"), "built\n");
+    await rm(page);
+    await clone.start(launcher, ["ui"]);
+    assert.equal(await readFile(page, "utf8"), "built\n");
+    await writeFile(page, "old\n");
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(clone.folder, "web", "main.tsx"), later, later);
+    await clone.start(launcher, ["ui"]);
+    assert.equal(await readFile(page, "utf8"), "built\n");
   });
 
   it("is found through links, and does not change the project that contains the link", async () => {
