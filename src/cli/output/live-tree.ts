@@ -3,16 +3,15 @@
  * what. It keeps the working runs, and of ended ones only their number and their place in the tree.
  */
 
-import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
 import {
   createQueueFold,
   QUEUE_EVENTS,
   type Queued,
 } from "../../delegation/ledger/queued-children.ts";
+import { type RefusedChild, readRefused } from "../../delegation/ledger/refused-children.ts";
 import { type RunFigures, toToldFigures } from "../../delegation/ledger/run-figures.ts";
 import { toNodeName } from "../../delegation/ledger/tree.ts";
 import type { TreeTotals } from "../../delegation/ledger/tree-totals.ts";
-import { isDelegating } from "../../delegation/tools/names.ts";
 import type {
   ChildEnd,
   ChildStart,
@@ -52,12 +51,6 @@ export type NodeNews =
   | { readonly type: "asks"; readonly node: LiveNode; readonly question: ToolQuestion }
   | { readonly type: "ended"; readonly node: LiveNode; readonly end: NodeEnd }
   | { readonly type: "refused"; readonly children: readonly RefusedChild[] };
-
-/** A child that was requested and never started. */
-export interface RefusedChild {
-  readonly label: string;
-  readonly why: string;
-}
 
 export interface NodeEnd {
   readonly ending: Ending;
@@ -282,8 +275,7 @@ class Tree implements LiveTree {
 
   /** Children that the call has not started by its end are never started. */
   #endCall(event: ToolEnd, left: readonly Queued[]): NodeNews | undefined {
-    const waiting = left.map(({ label }) => label);
-    const children = isDelegating(event.name) ? toRefused(event, waiting) : [];
+    const children = readRefused(event, left);
     if (children.length === 0) return undefined;
     this.#refused += children.length;
     return { type: "refused", children };
@@ -333,15 +325,4 @@ export function* below(node: LiveNode): Generator<LiveNode> {
     yield child;
     yield* below(child);
   }
-}
-
-/** `waiting`: children that were not started when the call ended. */
-function toRefused(event: ToolEnd, waiting: readonly string[]): RefusedChild[] {
-  // A child at work may be cancelled too; it then has an ending of its own.
-  const hasRun = (label: string, error: string): boolean =>
-    error.startsWith("Cancelled: ") && !waiting.includes(label);
-  return answersIn(event)
-    .filter(isRefusal)
-    .filter(({ label, error }) => !hasRun(label, error))
-    .map(({ label, error }) => ({ label, why: error.replace(/^Not started: /, "") }));
 }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { clip, plural, withThousands } from "../../base/text.ts";
 import { toDurationMs } from "../../delegation/ledger/costs.ts";
 import type { Queued } from "../../delegation/ledger/queued-children.ts";
+import type { RefusedChild } from "../../delegation/ledger/refused-children.ts";
 import { toApprovalText } from "../../delegation/ledger/run-figures.ts";
 import {
   addUp,
@@ -92,17 +93,18 @@ function renderTree(tree: TreeNode, rendering: Rendering): string {
     `${tree.id}  ${toShown(tree.title, 80)}`,
     renderNode(tree, rendering),
     ...renderBelow(tree, "", rendering),
-    ...renderTotal(rendering.total, countQueued(tree)),
+    ...renderTotal(rendering.total, countNotStarted(tree)),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** Children that wait for their start come after those that have started. */
+/** Children that wait for their start, and those that were never started, come after those that have started. */
 function renderBelow(node: TreeNode, indent: string, rendering: Rendering): string[] {
-  const all = [...node.children, ...node.queued];
+  const all = [...node.children, ...node.queued, ...node.refused];
   return all.flatMap((child, at) => {
     const isLast = at === all.length - 1;
     const branch = `${indent}${isLast ? "└─ " : "├─ "}`;
+    if (isRefused(child)) return [`${branch}${renderRefused(child)}`];
     if (!("children" in child)) {
       return [`${branch}${renderQueued(child, rendering.states.get(node.id))}`];
     }
@@ -111,6 +113,15 @@ function renderBelow(node: TreeNode, indent: string, rendering: Rendering): stri
       ...renderBelow(child, `${indent}${isLast ? "   " : "│  "}`, rendering),
     ];
   });
+}
+
+function isRefused(child: TreeNode | Queued | RefusedChild): child is RefusedChild {
+  return !("id" in child);
+}
+
+/** For example `docs: not started · its first call may take 4,731 tokens, and …` */
+function renderRefused({ label, why }: RefusedChild): string {
+  return `${toShown(label, 60)}: not started · ${toShown(why, 200)}`;
 }
 
 /** For example `part 12 [part-12-1.11]: QUEUED for a place` */
@@ -160,11 +171,11 @@ function toName({ id, label, depth, agent }: TreeNode): string {
   return `${toShown(label ?? name, 60)} [${toShown(name, 200)}]`;
 }
 
-function renderTotal(total: TreeFigures, queued: number): string[] {
-  if (total.runs === 1 && queued === 0) return [];
+function renderTotal(total: TreeFigures, notStarted: number): string[] {
+  if (total.runs === 1 && notStarted === 0) return [];
   const parts = [
     plural(total.runs, "run"),
-    ...(queued > 0 ? [`${queued} not started`] : []),
+    ...(notStarted > 0 ? [`${notStarted} not started`] : []),
     ...(total.unfinished > 0 ? [`${total.unfinished} not ended`] : []),
     plural(total.turns, "turn"),
     plural(total.tool_calls, "tool call"),
@@ -174,8 +185,9 @@ function renderTotal(total: TreeFigures, queued: number): string[] {
   return [`total: ${parts.join(" · ")}`];
 }
 
-function countQueued(tree: TreeNode): number {
-  return listNodes(tree).reduce((sum, { queued }) => sum + queued.length, 0);
+function countNotStarted(tree: TreeNode): number {
+  const nodes = listNodes(tree);
+  return nodes.reduce((sum, { queued, refused }) => sum + queued.length + refused.length, 0);
 }
 
 function toSilence({ ending, last_at_ms, started_at_ms }: TreeNode, nowMs: number): number | null {

@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { breakAtWords, clip, plural, withThousands } from "../../base/text.ts";
+import type { RefusedChild } from "../../delegation/ledger/refused-children.ts";
 import { toCallText } from "../../delegation/ledger/run-figures.ts";
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
@@ -25,7 +26,6 @@ import {
   type LiveTree,
   type NodeEnd,
   type NodeNews,
-  type RefusedChild,
 } from "./live-tree.ts";
 import type { Projection, ProjectionOptions } from "./projection.ts";
 import { TreeKeys } from "./tree-keys.ts";

@@ -8,6 +8,7 @@ import type { ChildEnd, ChildStart, RunEvent } from "../../protocol/run-events.t
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import { createQueueFold, type Queued } from "./queued-children.ts";
+import { type RefusedChild, readRefused } from "./refused-children.ts";
 import { createRunFold, type RunFigures, toToldFigures } from "./run-figures.ts";
 
 export interface TreeNode extends RunFigures {
@@ -26,6 +27,8 @@ export interface TreeNode extends RunFigures {
   readonly children: readonly TreeNode[];
   /** Children that it has asked for and that are not started; empty once it has ended. */
   readonly queued: readonly Queued[];
+  /** Children that it has asked for and that were never started, with the reasons. */
+  readonly refused: readonly RefusedChild[];
 }
 
 /** Called with every event of the tree, run by run, while it is read. */
@@ -100,18 +103,7 @@ async function readNode(
   run: RunRecord,
   { depth, visit, did_nothing }: Reading,
 ): Promise<TreeNode> {
-  const fold = createRunFold();
-  const queue = createQueueFold();
-  const told = new Map<string, TreeNode>();
-  for await (const page of readLog(record, run.id)) {
-    for (const { event } of page) {
-      fold.read(event);
-      queue.read(event);
-      visit(run, event);
-      if (event.type === "child_start") told.set(event.child_id, toUnrecorded(run, event, depth));
-      if (event.type === "child_end") endUnrecorded(told, event);
-    }
-  }
+  const { figures, told, queued, refused } = await readOwnLog(record, run, { depth, visit });
   const query = { parent_id: run.id, limit: Number.MAX_SAFE_INTEGER };
   const recorded = (await record.listRuns(query)).reverse();
   const children: TreeNode[] = [];
@@ -122,7 +114,7 @@ async function readNode(
   }
   const { id, parent_id, path, title, status } = run;
   return {
-    ...fold.figures,
+    ...figures,
     id,
     parent_id,
     path,
@@ -131,11 +123,40 @@ async function readNode(
     depth,
     did_nothing,
     agent: agentOf(run),
-    label: fold.figures.label ?? (parent_id === null ? null : title),
-    started_at_ms: fold.figures.started_at_ms ?? run.created_at_ms,
+    label: figures.label ?? (parent_id === null ? null : title),
+    started_at_ms: figures.started_at_ms ?? run.created_at_ms,
     children: [...children, ...told.values()],
-    queued: queue.queued,
+    queued,
+    refused,
   };
+}
+
+interface OwnLog extends Pick<TreeNode, "queued" | "refused"> {
+  readonly figures: RunFigures;
+  /** The children that the log names, by their ids. */
+  readonly told: Map<string, TreeNode>;
+}
+
+async function readOwnLog(
+  record: RecordReader,
+  run: RunRecord,
+  { depth, visit }: Pick<Reading, "depth" | "visit">,
+): Promise<OwnLog> {
+  const fold = createRunFold();
+  const queue = createQueueFold();
+  const refused: RefusedChild[] = [];
+  const told = new Map<string, TreeNode>();
+  for await (const page of readLog(record, run.id)) {
+    for (const { event } of page) {
+      fold.read(event);
+      const left = queue.read(event);
+      if (event.type === "tool_end") refused.push(...readRefused(event, left));
+      visit(run, event);
+      if (event.type === "child_start") told.set(event.child_id, toUnrecorded(run, event, depth));
+      if (event.type === "child_end") endUnrecorded(told, event);
+    }
+  }
+  return { figures: fold.figures, told, queued: queue.queued, refused };
 }
 
 /** A child that ran elsewhere, or was interrupted before it wrote anything. */
@@ -158,6 +179,7 @@ function toUnrecorded(parent: RunRecord, start: ChildStart, depth: number): Tree
     last_at_ms: at_ms,
     children: [],
     queued: [],
+    refused: [],
   };
 }
 

@@ -88,6 +88,46 @@ describe("runs tree", () => {
     ]);
   });
 
+  it("shows those that were never started, with the reason", async () => {
+    const why = "its first call may take 4,731 tokens, and 0 tokens of the budget is left for it.";
+    const answer = {
+      success: false,
+      output: "",
+      error: `Not started: ${why}`,
+      metadata: { subagent_label: "c\x1b[2J" },
+    };
+    const called = { call_id: "1", name: "subagent", at_ms: 1000 } as const;
+    const item = {
+      type: "function_call_output",
+      call_id: "1",
+      output: JSON.stringify(answer),
+    } as const;
+    const logs = {
+      run_1: [
+        start("run_1", 1000),
+        childStart("run_1/a-1.0", "a", 1000),
+        {
+          type: "tool_start",
+          ...called,
+          arguments: '{"label":"c","task_prompt":"Look."}',
+        } as const,
+        { type: "tool_end", ...called, item, failed: true } as const,
+        childEnd("run_1/a-1.0", "a", { at_ms: 1400 }),
+        end(2000),
+      ],
+      "run_1/a-1.0": [start("run_1/a-1.0", 1000, "a"), end(1400)],
+    };
+    const { io, call } = words({});
+    await showTree(await record(logs), "run_1", { io, call, clock: createManualClock(2000) });
+    const lines = io.written.stdout.trimEnd().split("\n");
+    assert.match(lines[2] ?? "", /^├─ a \[a-1\.0\]: completed /);
+    assert.equal(lines[3], `└─ c: not started · ${why}`);
+    assert.match(lines.at(-1) ?? "", /^total: 2 runs · 1 not started · /);
+    const json = words({ json: true });
+    await showTree(await record(logs), "run_1", { ...json, clock: createManualClock(2000) });
+    assert.deepEqual(JSON.parse(json.io.written.stdout).refused, [{ label: "c\x1b[2J", why }]);
+  });
+
   it("says what a run waits for a person's answer about, in place of its silence", async () => {
     const { io, call } = words({});
     const shell = asked("shell", 1800, '{"command":"rm -rf \\u001b[2Jbuild"}');
