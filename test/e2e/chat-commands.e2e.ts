@@ -110,7 +110,7 @@ describe(...held("what is typed into a chat (needs tmux)"), () => {
     await using tmux = await openChat(place, { more: ["-c"] });
     await tmux.sees(/^Continuing: say red/);
     await tmux.type("/rewind", "Enter");
-    await tmux.sees(/^> 1\. say red Approve edit\? end$/);
+    await tmux.sees(/^> turn 0, before: say red Approve edit\? end$/);
     await tmux.type("C-c");
     await tmux.sees(/^Ctrl-C again leaves/);
     await tmux.type("/resume", "Enter");

@@ -71,7 +71,7 @@ describe(...held("a whole conversation (needs tmux)"), () => {
       await tmux.type("say 漢字 e\u0301 한국", "Enter");
       await tmux.sees(/^漢字 e\u0301 한국$/);
       await tmux.type("/rewind", "Enter");
-      await tmux.sees(/^> \d+\. say 漢字/);
+      await tmux.sees(/^> turn \d+, before: say 漢字/);
       await tmux.type("Enter");
       // The words stand above, too, where they were said: this line comes after they are in the editor again.
       await tmux.sees(/^No file had to be restored\.$/);

@@ -83,7 +83,7 @@ describe(...held("a chat in tmux (needs tmux)"), () => {
       await tmux.type("say beta", "Enter");
       await tmux.sees(/^beta$/);
       await tmux.type("/rewind", "Enter");
-      await tmux.sees(/^> 2\. say beta$/);
+      await tmux.sees(/^> turn 1, before: say beta$/);
       await tmux.type("Enter");
       await tmux.sees(/rewound to turn 1/);
       await tmux.sees(/^> say beta$/);
@@ -303,7 +303,7 @@ describe("a chat in plain lines", () => {
     const said = [
       "alpha",
       "2 times",
-      "Go back to before, by its number:",
+      "Go back to a turn, by the number of its line:",
       "Your words were: how often did I speak?",
       "beta",
       "42",

@@ -108,11 +108,12 @@ const DEEDS: Readonly<Record<SlashName, Deed>> = {
     if (prompts.length === 0) return parts.say("There is nothing to go back to yet.");
     const choices = prompts.map(
       (one): PickerRow => ({
-        label: `${one.turn}. ${clip(one.prompt ?? "", 100)}`,
+        // The number that `/rewind` and `offshoot undo` take.
+        label: `turn ${one.turn - 1}, before: ${clip(one.prompt ?? "", 100)}`,
         choose: () => rewindTo(parts, one.turn - 1, { words: one.prompt ?? "" }),
       }),
     );
-    parts.pick(new Picker("Go back to before", choices));
+    parts.pick(new Picker("Go back to a turn", choices));
   },
   async resume(parts, rest) {
     if (rest !== "") return open(parts, rest);

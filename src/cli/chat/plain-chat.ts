@@ -145,7 +145,7 @@ class PlainChat {
   async #offer(picker: Picker): Promise<void> {
     this.#picker = picker;
     const rows = picker.choices.map(({ label }, at) => `${at + 1}: ${label}`);
-    await this.say([`${picker.title}, by its number:`, ...rows].join("\n"));
+    await this.say([`${picker.title}, by the number of its line:`, ...rows].join("\n"));
   }
 
   async #runShell(command: string): Promise<void> {
