@@ -136,10 +136,28 @@ function checkWords(
   if (usage === "")
     throw refuse(`\`offshoot ${name}\` takes no words, but got \`${clip(first, 60)}\`.`, name);
   if (!subcommands || Object.hasOwn(subcommands, first)) return;
-  const guess = nearest(first, Object.keys(subcommands));
+  const known = Object.keys(subcommands);
+  const guess = SAME_MEANING[first]?.find((name) => known.includes(name)) ?? nearest(first, known);
   const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
   throw refuse(`There is no \`offshoot ${name} ${clip(first, 60)}\`.${hint}`, name);
 }
+
+/** Names that other programs have for subcommands of ours. */
+const SAME_MEANING: Readonly<Record<string, readonly string[]>> = {
+  add: ["new", "create", "set"],
+  cat: ["show"],
+  create: ["new"],
+  get: ["show"],
+  kill: ["cancel"],
+  log: ["show"],
+  logs: ["show"],
+  ls: ["list"],
+  remove: ["delete", "revoke"],
+  rm: ["remove", "delete", "revoke"],
+  stop: ["cancel"],
+  try: ["test"],
+  watch: ["follow"],
+};
 
 /** A flag that its subcommand does not know would be ignored in silence. */
 function checkOnly(

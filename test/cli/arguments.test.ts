@@ -51,6 +51,22 @@ describe("words after a command", () => {
     assert.deepEqual(parseArguments("test", command, ["--", "-h"])?.words, ["-h"]);
   });
 
+  it("name the subcommand that another program calls so", () => {
+    const subcommands = { show: "Show", cancel: "Stop", delete: "Remove", test: "Try" };
+    const parts: CliCommand = { ...command, usage: "NAME", subcommands };
+    for (const [word, meant] of [
+      ["stop", "cancel"],
+      ["rm", "delete"],
+      ["try", "test"],
+      ["shwo", "show"],
+    ] as const) {
+      assert.throws(
+        () => parseArguments("test", parts, [word]),
+        new RegExp(`There is no .offshoot test ${word}.\\. Did you mean .${meant}.\\?`),
+      );
+    }
+  });
+
   it("are refused where a flag is another subcommand's", () => {
     const parts: CliCommand = {
       ...command,

@@ -64,13 +64,23 @@ export interface SlashCall {
   readonly rest: string;
 }
 
+/** Names that other programs have for these commands. */
+const ELSEWHERE: Readonly<Record<string, SlashName>> = {
+  undo: "rewind",
+  revert: "rewind",
+  clear: "new",
+  continue: "resume",
+  branch: "fork",
+  usage: "cost",
+};
+
 /** Undefined if the words are not a command; a text if the command is unknown. */
 export function readSlash(text: string): SlashCall | string | undefined {
   const [, name, rest = ""] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined) return undefined;
   if (name === "exit") return { name: "quit", rest: "" };
   if (Object.hasOwn(SLASH_COMMANDS, name)) return { name: name as SlashName, rest: rest.trim() };
-  const near = nearest(name, Object.keys(SLASH_COMMANDS));
+  const near = ELSEWHERE[name] ?? nearest(name, Object.keys(SLASH_COMMANDS));
   const hint = near === undefined ? "/help lists the commands." : `Did you mean /${near}?`;
   return `Unknown command /${name}. ${hint}`;
 }
