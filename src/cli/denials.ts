@@ -1,5 +1,6 @@
 /** Reads from their logs why calls of a run, and of the runs below it, were refused. */
 
+import { isJsonObject, tryParseJson } from "../base/json.ts";
 import { clip } from "../base/text.ts";
 import { readTree } from "../delegation/ledger/tree.ts";
 import type { RecordReader } from "../engine/engine.ts";
@@ -32,6 +33,14 @@ function toDenials(events: readonly RunEvent[], path: string): DeniedCall[] {
   });
 }
 
+/** The flag of `run` that allows such calls: for a command, those that begin with the same word. */
+function toFlag({ name, arguments: text }: DeniedCall): string {
+  const given = tryParseJson(text);
+  const command = isJsonObject(given) ? given["command"] : undefined;
+  const [, word] = typeof command === "string" ? (/^([\w./-]+)( |$)/.exec(command) ?? []) : [];
+  return word === undefined ? `--allow ${name}` : `--allow '${name}(${word} *)'`;
+}
+
 export function renderDenial(denial: DeniedCall): string {
   const { name, arguments: text, path, by, rule, source, reason } = denial;
   const lines = [
@@ -41,6 +50,7 @@ export function renderDenial(denial: DeniedCall): string {
     `  by      ${by}: ${DECIDERS[by] ?? "unknown"}`,
     ...(rule === null ? [] : [`  rule    ${rule}`, `  from    ${source}`]),
     `  reason  ${clip(reason, 400)}`,
+    ...(by === "nobody" && rule === null ? [`  allow   ${toFlag(denial)}`] : []),
   ];
   return `${lines.join("\n")}\n`;
 }

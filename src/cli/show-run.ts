@@ -2,7 +2,8 @@
 
 import { FAILURES } from "../base/failure.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
-import { ENDINGS, type RunEnd } from "../protocol/run-events.ts";
+import { plural } from "../base/text.ts";
+import { ENDINGS, type LoggedEvent, type RunEnd } from "../protocol/run-events.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import type { Run } from "../runtime/runtime.ts";
 import type { Io } from "./io.ts";
@@ -31,16 +32,21 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     run.cancel().catch(() => {});
   });
   let projection: Projection | undefined;
+  let unasked = 0;
   try {
     projection = await opening;
     for await (const batch of run.follow()) {
+      unasked += batch.filter(isUnasked).length;
       await io.quiet?.();
       await projection.write(batch);
     }
     const end = await run.result();
     // A run that was cancelled because its reader went away counts as cancelled; one that had completed does not.
     if (isUnread && end.ending !== "completed") return ENDINGS.cancelled.exit;
-    if (hasBegun(end)) await tellId(run, io);
+    if (hasBegun(end)) {
+      await tellUnasked(run, unasked, io);
+      await tellId(run, io);
+    }
     return await showEnd(end, projection, io);
   } catch (thrown) {
     // If it cannot be shown, it must not continue to spend.
@@ -98,6 +104,23 @@ async function tellId({ id, session }: Run, { isRecorded, stderr }: ShowIo): Pro
   if (!isRecorded) return;
   const more = session === undefined ? "" : "; run -c";
   const text = `run: ${id} (offshoot runs tree, show, replay${more})`;
+  await draw(stderr, `${dim(stderr, text)}\n`);
+}
+
+/** True for the denial of a call that needed an answer, and no person could give one. */
+function isUnasked({ event }: LoggedEvent): boolean {
+  return event.type === "tool_decision" && event.verdict === "deny" && event.by === "nobody";
+}
+
+/** The model reads the denial and may end well without the call, so the user is told too. */
+async function tellUnasked(
+  { id }: Run,
+  calls: number,
+  { isRecorded, stderr }: ShowIo,
+): Promise<void> {
+  if (!isRecorded || calls === 0) return;
+  const was = calls === 1 ? "was" : "were";
+  const text = `${plural(calls, "tool call")} ${was} denied without an answer: offshoot runs why-denied ${id}`;
   await draw(stderr, `${dim(stderr, text)}\n`);
 }
 

@@ -110,6 +110,10 @@ describe("without a terminal", () => {
     );
     assert.ok(!existsSync(join(place.cwd, "a.txt")));
     const [id = ""] = await place.runIds();
+    assert.match(
+      ended.stderr,
+      new RegExp(`^1 tool call was denied without an answer: offshoot runs why-denied ${id}$`, "m"),
+    );
     const why = await place.run(["runs", "why-denied", id]);
     assert.match(
       why.stdout,

@@ -102,4 +102,21 @@ describe("runs why-denied", () => {
     assert.deepEqual([denial.path, denial.name, others.length], ["/root/a-1.0", "write", 0]);
     assert.match(renderDenial(denial), /^write\(\{\}\)\n {2}in {6}a-1\.0\n {2}by/);
   });
+
+  it("says what allows a call that nobody could be asked about", async () => {
+    const [known] = await readDenials(await record(TREE), "run_1");
+    assert.ok(known);
+    const unasked = { ...known, by: "nobody", rule: null } as const;
+    const cases: readonly [name: string, text: string, flag: string][] = [
+      ["write", '{"path":"a.txt"}', "--allow write"],
+      ["shell", '{"command":"git log -3"}', "--allow 'shell(git *)'"],
+      ["shell", '{"command":"$(which git) log"}', "--allow shell"],
+    ];
+    for (const [name, text, flag] of cases) {
+      const shown = renderDenial({ ...unasked, name, arguments: text });
+      assert.equal(shown.trimEnd().split("\n").at(-1), `  allow   ${flag}`);
+    }
+    assert.doesNotMatch(renderDenial({ ...unasked, rule: "ask write" }), /allow {3}/);
+    assert.doesNotMatch(renderDenial({ ...unasked, by: "person" }), /allow {3}/);
+  });
 });
