@@ -89,9 +89,19 @@ export const UNSERVED: readonly Unserved[] = [
   },
 ];
 
+const BASE_PATHS =
+  /^\/(responses|chat\/completions|models|embeddings|conversations|files|vector_stores|containers|messages)(\/|$)/;
+
 /** Says why an address does not exist, and what exists instead. */
 export function toNothingThere(path: string): string {
   const found = UNSERVED.find((row) => path === row.path || path.startsWith(`${row.path}/`));
   if (found) return `\`${found.path}\` (${found.what}) is not served here. ${found.instead}`;
+  if (path.startsWith("/v1/v1/")) {
+    return `There is nothing at \`${path}\`. Write the base URL of this client without \`/v1\`: it adds that itself.`;
+  }
+  // Clients append `/responses` to their base URL.
+  if (BASE_PATHS.test(path)) {
+    return `There is nothing at \`${path}\`. The base URL of a client ends in \`/v1\`: \`/v1${path}\`.`;
+  }
   return `There is nothing at \`${path}\`. \`GET /openapi.json\` lists what is served.`;
 }

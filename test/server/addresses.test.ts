@@ -54,6 +54,14 @@ describe("addresses", () => {
     }
     const { body } = await server.ask("GET", "/v1/imagesque");
     assert.match(JSON.stringify(body), /nothing at `\/v1\/imagesque`. `GET \/openapi.json` lists/);
+    const short = await server.ask("POST", "/chat/completions", {});
+    assert.equal(short.status, 404);
+    assert.match(
+      JSON.stringify(short.body),
+      /base URL of a client ends in `\/v1`: `\/v1\/chat\/completions`/,
+    );
+    const twice = await server.ask("POST", "/v1/v1/messages", {});
+    assert.match(JSON.stringify(twice.body), /without `\/v1`: it adds that itself/);
   });
 
   it("give every failure an id to report it by", async (t) => {
