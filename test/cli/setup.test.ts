@@ -86,6 +86,18 @@ describe("the setup", () => {
     assert.equal(await isSetUp(bench.io), true);
   });
 
+  it("says how a server of one's own becomes a vendor, and sets no model that has no address", async (t) => {
+    const bench = await open(t);
+    const terminal = typing("http://127.0.0.1:9000/v1", "custom", "");
+    assert.equal((await setUp(bench, terminal)).how, "skipped");
+    assert.match(
+      terminal.text(),
+      /Add it to \S+config\.yaml under a name:\n {2}vendors:\n {4}mine:\n {6}url: http:\/\/127\.0\.0\.1:9000\/v1\n/,
+    );
+    assert.match(terminal.text(), /url: http:\/\/127\.0\.0\.1:8000\/v1\n/);
+    await assert.rejects(bench.read(CONFIG));
+  });
+
   it("keeps a key whose test call failed for another reason", async (t) => {
     const bench = await open(t);
     const terminal = typing("openai", "*sk-busy", "");

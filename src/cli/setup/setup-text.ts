@@ -39,6 +39,18 @@ export function toPlainLines(found: FoundSetup): string[] {
   ];
 }
 
+/** For a server that is not among the vendors: it has no address yet, so no default model can be set. */
+export function toOwnServerText(url: string, file: string): string {
+  return [
+    `A server of your own is a vendor in the settings. Add it to ${file} under a name:`,
+    "  vendors:",
+    "    mine:",
+    `      url: ${url}`,
+    "Then start `offshoot setup` again and type that name. For one run: -m custom/MODEL --url URL.",
+    "",
+  ].join("\n");
+}
+
 /** A choice that has a number. */
 export type SetupOption =
   | { readonly kind: "server"; readonly server: LocalServer }

@@ -23,6 +23,7 @@ import {
   toModelMenu,
   toModelNames,
   toOptions,
+  toOwnServerText,
 } from "./setup-text.ts";
 
 /**
@@ -95,6 +96,11 @@ class Setup {
       if (typed === "") return undefined;
       const option = options[Number(typed) - 1];
       if (option) return option;
+      if (/^https?:\/\//.test(typed) || typed === "custom") {
+        const url = typed === "custom" ? "http://127.0.0.1:8000/v1" : typed;
+        text = toOwnServerText(url, found.config.paths.configFile);
+        continue;
+      }
       if (found.catalog.has(typed)) return { kind: "vendor", vendor: typed };
       text = this.#explain(typed, found);
     }
