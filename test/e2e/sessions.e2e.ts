@@ -58,6 +58,17 @@ describe("run -c", () => {
     assert.equal((await place.show(session?.runs[0] ?? "")).ending, "cancelled");
   });
 
+  it("says which model answered before, if this run asks another one", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: script(reply.text("One.")) });
+    await place.run(runAt(upstream, CHAT, "first"));
+    const other = await place.run(["run", "-m", "embedded", "-c", "hello"]);
+    assert.match(other.stderr, /^The last answer of this session came from custom\/\S+\.$/m);
+    const same = await place.run(["run", "-m", "embedded", "-c", "hello"]);
+    assert.match(same.stderr, /^session: /m);
+    assert.doesNotMatch(same.stderr, /last answer/);
+  });
+
   it("continues in a fork while another process works in the session, and says so", async () => {
     await using place = await createPlace();
     const replies = [reply.text("One."), reply.silence("Tw"), reply.text("Three.")];

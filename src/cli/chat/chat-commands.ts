@@ -11,6 +11,7 @@ import { renderSession } from "../../delegation/ledger/session.ts";
 import { readTree } from "../../delegation/ledger/tree.ts";
 import type { UndoReport } from "../../runtime/undo/undo.ts";
 import type { CommandCall } from "../command.ts";
+import { readEarlierModel } from "../earlier-model.ts";
 import type { Output } from "../io.ts";
 import { renderCosts } from "../output/cost-table.ts";
 import { showTree } from "../output/show-tree.ts";
@@ -242,6 +243,10 @@ async function open({ engine, say, moved, cwd }: CommandParts, name: string): Pr
   if (asked?.prompt) say(`> ${clip(asked.prompt, MAX_SHOWN)}`);
   const text = turns.at(-1)?.text ?? "";
   if (text !== "") say(clip(text, MAX_SHOWN));
+  const before = await readEarlierModel(engine.record, conversation.runs.at(-1), engine.model.ref);
+  if (before !== undefined) {
+    say(`This was answered by ${before}. /model ${before} continues with it.`);
+  }
   const unanswered = await conversation.unanswered();
   if (unanswered !== undefined) say(`> ${clip(unanswered, MAX_SHOWN)}\n(not answered)`);
 }

@@ -94,7 +94,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       return await printPlan(await runtime.plan(request), { ...io, isJson: output !== "text" });
     }
     const started = await runtime.run(request);
-    if (!config.get("quiet")) await tellSession(started, { runtime, session, io });
+    if (!config.get("quiet")) await tellSession(started, { runtime, session, choice, io });
     const projection = openProjection(output, {
       ...io,
       brief: config.get("brief"),
