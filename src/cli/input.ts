@@ -5,7 +5,7 @@
  * is sent.
  */
 
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
@@ -102,6 +102,27 @@ function nothingPiped(): Failure {
 
 function isFileWord(word: string): boolean {
   return word.length > 1 && word.startsWith("@") && !/\s/.test(word);
+}
+
+/**
+ * Notes about files that are named inside a prompt in quotes: there `@FILE` is text, and the model may not know what
+ * it stands for.
+ */
+export async function findFilesInPrompt(words: readonly string[], cwd: string): Promise<string[]> {
+  const text = words.filter((word) => !isFileWord(word)).join(" ");
+  const named = [...text.matchAll(/(?<=^|[\s(])@([\w./-]*\w)/g)].map(([, file = ""]) => file);
+  const notes: string[] = [];
+  for (const file of new Set(named)) {
+    const isFile = await stat(resolve(cwd, file)).then(
+      (found) => found.isFile(),
+      () => false,
+    );
+    if (!isFile) continue;
+    notes.push(
+      `\`@${file}\` inside the prompt is text. To send the file, write it outside of the quotes.`,
+    );
+  }
+  return notes;
 }
 
 function emptyPrompt(hasFiles: boolean): Failure {

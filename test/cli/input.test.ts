@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import { readFilePart, readTextFile, readUserMessage } from "../../src/cli/input.ts";
+import {
+  findFilesInPrompt,
+  readFilePart,
+  readTextFile,
+  readUserMessage,
+} from "../../src/cli/input.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { createSandbox } from "../runtime/sandbox.ts";
@@ -36,6 +41,28 @@ async function textOf(words: readonly string[], io: Io, files: readonly string[]
   assert.deepEqual(more, []);
   return part?.type === "input_text" ? part.text : assert.fail();
 }
+
+describe("a file that is named inside a prompt", () => {
+  it("is said to be text, if there is such a file", async (t) => {
+    const { cwd } = setUp(t, { "a.txt": "A", "b.txt": "B" });
+    const cases: readonly [words: string[], found: string[]][] = [
+      [["What is in @a.txt?"], ["a.txt"]],
+      [["@a.txt and (@./b.txt), again @a.txt"], ["a.txt", "./b.txt"]],
+      [["Explain", "@a.txt"], []],
+      [["mail me@a.txt about @types/node and @nofile.txt"], []],
+    ];
+    for (const [words, found] of cases) {
+      const notes = await findFilesInPrompt(words, cwd);
+      assert.deepEqual(
+        notes,
+        found.map(
+          (file) =>
+            `\`@${file}\` inside the prompt is text. To send the file, write it outside of the quotes.`,
+        ),
+      );
+    }
+  });
+});
 
 describe("the user's message", () => {
   it("is the words after the command", async (t) => {

@@ -15,12 +15,17 @@ import { withOrigin } from "../../runtime/config/setting-origin.ts";
 import type { Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import type { InnerRunRequest } from "../../runtime/run-request.ts";
-import { createRuntime, type Run, type RuntimeOptions } from "../../runtime/runtime.ts";
+import {
+  createRuntime,
+  type Run,
+  type Runtime,
+  type RuntimeOptions,
+} from "../../runtime/runtime.ts";
 import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
-import { readTextFile, readUserMessage } from "../input.ts";
+import { findFilesInPrompt, readTextFile, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
@@ -61,7 +66,8 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const settings = withAnswers(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   const session = toSessionWish(options, { isRecorded: settings.storePath !== undefined });
   const { skills, ...found } = await findSkills(config, io);
-  await warn([...warnings, ...(template?.warnings ?? []), ...found.warnings]);
+  const notSent = await findFilesInPrompt(words, io.cwd);
+  await warn([...warnings, ...(template?.warnings ?? []), ...found.warnings, ...notSent]);
   const toolSettings = { ...settings.toolSettings, skills };
   const runtime = await createRuntime({
     ...settings,
@@ -105,13 +111,17 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       live,
       controls: createTreeControls(runtime.engine),
     });
-    const follow: Run["follow"] = (signal) => followTree(runtime.engine, started.id, { signal });
-    const tree = { ...started, follow };
+    const tree = toTree(started, runtime);
     const isRecorded = settings.storePath !== undefined && !config.get("quiet");
     return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live, isRecorded });
   } finally {
     await runtime.close();
   }
+}
+
+/** The run whose events are those of its subagents, too. */
+function toTree(run: Run, { engine }: Pick<Runtime, "engine">): Run {
+  return { ...run, follow: (signal) => followTree(engine, run.id, { signal }) };
 }
 
 /** The code for templates is loaded only if one is named: most runs have none. */
