@@ -121,7 +121,7 @@ describe("the shares of a plan", () => {
     const text = renderPlan(plan);
     assert.match(
       text,
-      /\n {2}each of 50 {3}[\d,]+ tokens, \d+ subagents?, if 50 start in one turn; \d+ work at once\n/,
+      /\n {2}each of 50 {3}[\d,]+ tokens, \d+ subagents?, if 50 start in one turn: \d+ at a time, the others wait for what these leave\n/,
     );
   });
 

@@ -84,7 +84,8 @@ function toShareRow(
     return limit === null || (kind === "usd" && cost_usd.most === 0) ? [] : [toFigure(kind, limit)];
   });
   if (shared.length === 0) return [];
-  const waits = at_once < children ? `; ${at_once} work at once` : "";
+  const waits =
+    at_once < children ? `: ${at_once} at a time, the others wait for what these leave` : "";
   return [[name, `${shared.join(", ")}, if ${children} start in one turn${waits}`]];
 }
 
