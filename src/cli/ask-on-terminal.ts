@@ -131,9 +131,9 @@ const OF_CHILD = {
 type ShownQuestion = Omit<Question, "id" | "effect" | "waitMs" | "asksEveryTime">;
 
 export function renderQuestion(question: ShownQuestion, columns = 80): string {
-  const { tool, always } = question;
+  const { tool, always, child } = question;
   const meant = always.length > 0 ? always.map(escapeText).join(", ") : "this very call";
-  const shown = [...toQuestionLines(question), `always allow: ${meant}`]
+  const shown = [...toQuestionLines(question), `always${child ? "" : ", in this run"}: ${meant}`]
     .map((line) => indent(line, columns))
     .join("\n");
   return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;

@@ -102,7 +102,7 @@ describe("a question on the terminal", () => {
         '  "command": "ls\\nApprove this?"',
         '  "timeout": 3',
         "  why: `shell` runs a command outside of the sandbox (sandbox: process)",
-        "  always allow: shell(ls *)",
+        "  always, in this run: shell(ls *)",
         "",
       ].join("\n"),
     );

@@ -173,7 +173,7 @@ function checkWords(subcommand: string, words: readonly string[]): void {
 
 function requireId(subcommand: string, id: string | undefined): string {
   if (id) return id;
-  const message = `\`runs ${subcommand}\` needs the id of a run; \`offshoot runs list\` has them.`;
+  const message = `\`runs ${subcommand}\` needs the id of a run, or \`last\`; \`offshoot runs list\` has the ids.`;
   throw new Failure("invalid_request", message);
 }
 

@@ -41,7 +41,7 @@ async function list(found: readonly FoundSkill[], { io, isJson }: Shown): Promis
   if (isJson) return await printJson(io, found.map(toShown));
   if (found.length === 0) {
     await io.stderr.write(
-      "No skills yet: docs/skills.md says where they are and what is in them.\n",
+      "No skills yet. A skill is a folder with a SKILL.md, such as .agents/skills/NAME/SKILL.md here or in your home folder.\n",
     );
   }
   const width = Math.max(0, ...found.map(({ name }) => name.length));

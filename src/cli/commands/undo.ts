@@ -69,7 +69,7 @@ async function undoOne(asked: Asked): Promise<number> {
   if (call.options["json"]) await io.stdout.write(`${JSON.stringify(report)}\n`);
   else if ("turn" in wish && report.runs.length === 0) {
     await io.stderr.write(`Nothing to undo: there is no turn after turn ${wish.turn}.\n`);
-  } else await show(report, { io, dryRun });
+  } else await show(report, { io, dryRun, isLast: call.words.length === 0 });
   return 0;
 }
 
@@ -110,15 +110,18 @@ function toRefusal({ obstacles }: UndoReport): Failure {
 interface Showing {
   readonly io: Io;
   readonly dryRun: boolean;
+  /** True if no run was named, so that an earlier one may be meant. */
+  readonly isLast: boolean;
 }
 
-async function show(report: UndoReport, { io, dryRun }: Showing): Promise<void> {
+async function show(report: UndoReport, { io, dryRun, isLast }: Showing): Promise<void> {
   const { files, obstacles, unseen, undo, root, runs } = report;
   for (const call of unseen) {
     await io.stderr.write(toLine(`May have changed files that are not restored: ${call}`));
   }
   if (files.length === 0 && obstacles.length === 0) {
     await io.stderr.write(toLine(toNothingUndone(report)));
+    if (isLast) await io.stderr.write("Earlier runs of the session: offshoot undo --list\n");
     return;
   }
   for (const { path, change } of files) await io.stdout.write(toLine(`${change}  ${path}`));

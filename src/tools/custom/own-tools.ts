@@ -106,12 +106,14 @@ function checkRow(at: string, name: string, row: Json | undefined): void {
   }
   // Names of this form belong to the tools of MCP servers.
   if (name.startsWith("mcp__")) throw invalid(`${at} must not begin with \`mcp__\`.`);
+  const fields = isJsonObject(row) ? Object.entries(row) : [];
+  // First, because a misspelled `command` is also a missing one.
+  for (const [field, value] of fields) checkField(at, field, value);
   if (!isJsonObject(row) || row["command"] === undefined) {
     throw invalid(
       `${at} must be a map with \`command\`, and some of: ${Object.keys(FIELDS).slice(1).join(", ")}.`,
     );
   }
-  for (const [field, value] of Object.entries(row)) checkField(at, field, value);
 }
 
 function checkField(at: string, name: string, value: Json | undefined): void {

@@ -33,6 +33,11 @@ describe("offshoot undo, with nothing to undo", () => {
       /^Nothing to undo: run_\w+ changed no files\. Changes that you made yourself stay\.$/m,
     );
     assert.equal(readFileSync(sandbox.file, "utf8"), MINE);
+    assert.match(
+      await start(sandbox, "undo"),
+      /^Earlier runs of the session: offshoot undo --list$/m,
+    );
+    assert.doesNotMatch(await start(sandbox, "undo", "last"), /Earlier runs/);
   });
 
   it("says that it is put back already, whatever the user changed since", async (t) => {

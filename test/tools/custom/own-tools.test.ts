@@ -42,6 +42,7 @@ describe("the setting `own_tools`", () => {
     [{ mcp__a__b: good }, /must not begin with `mcp__`/],
     [{ x: "./x" }, /`x` must be a map with `command`, and some of: description, parameters/],
     [{ x: { description: "y" } }, /must be a map with `command`/],
+    [{ x: { comand: ["./x"] } }, /`x` does not know `comand`. Did you mean `command`\?/],
     [{ x: { command: "ls -l" } }, /`command` must be a list of words, the program first/],
     [{ x: { command: [] } }, /`command` must be a list of words/],
     [{ x: { command: [""] } }, /`command` must be a list of words/],
