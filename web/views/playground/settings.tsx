@@ -67,7 +67,7 @@ function ModelField() {
             type="text"
             list="models"
             value={wish.value.model}
-            placeholder={data[0]?.id ?? "vendor/model"}
+            placeholder="the server's default"
             onInput={(event) => change({ model: event.currentTarget.value })}
           />
           <datalist id="models">
@@ -88,7 +88,7 @@ function PlainModel() {
       <input
         type="text"
         value={wish.value.model}
-        placeholder="vendor/model"
+        placeholder="the server's default"
         onInput={(event) => change({ model: event.currentTarget.value })}
       />
     </label>
