@@ -6,6 +6,7 @@
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import { buildArguments, hasArguments } from "./build-arguments.ts";
 import type { EmbeddedConversation, PastCall } from "./conversation.ts";
+import { isDelegating } from "./intents/delegating.ts";
 import type { IntentAnswer, ToolRequest } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
 import { isRefusal, withoutNumbers } from "./tool-results.ts";
@@ -55,11 +56,12 @@ export function findMissingTool({ order = "", tools }: EmbeddedConversation): st
 /**
  * The only tool whose name and arguments are in the request. A tool that an intent uses is left to the
  * intent: "write a python script" is not Python code, and a subagent would not understand the request
- * either.
+ * either. Words about a subagent do not ask for the tool that waits for subagents.
  */
 export function findFittingTool(conversation: EmbeddedConversation): ChosenTool | undefined {
   const { order = "" } = conversation;
   const fitting = conversation.tools
+    .filter(({ name }) => !isDelegating(name))
     .filter(({ name }) => !INTENTS.some(({ tools }) => tools.includes(name)))
     .filter((tool) => sharedWords(tool.name, order) > 0 && hasArguments(tool, order));
   const [tool] = fitting;

@@ -62,6 +62,16 @@ const NAMED: readonly Case[] = [
 ];
 
 describe("embedded tool use", () => {
+  it("does not wait for subagents because the request has the word", async () => {
+    const wait = tool("subagents", { action: { enum: ["wait"] }, text: { type: "string" } }, [
+      "action",
+    ]);
+    const request = "ask the subagent reviewer to count the lines of a.txt";
+    const { calls, end } = await listen(ask(request, { tools: [READ, wait] }));
+    assert.deepEqual(calls, []);
+    assert.notEqual(end.reason, "tool_calls");
+  });
+
   for (const { request, tools, expected } of NAMED) {
     it(`builds the arguments of "${request}"`, async () => {
       const { calls, end } = await listen(ask(request, { tools }));
