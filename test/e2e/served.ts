@@ -1,7 +1,7 @@
 /** The built command as a server: started in a child process, asked over HTTP. */
 
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -39,8 +39,8 @@ interface ServeOptions {
 
 /**
  * Any port, JSON lines, no keys unless one is given. With `OFFSHOOT_TEST_SERVERS=postgres` these are three
- * on one Postgres, unless the test has a place or a record of its own; `place` and `command` are then those
- * of the first.
+ * on one Postgres, unless the test has a place or a record of its own; `command` is then that of the first, and all of
+ * them work in the folder of `place`.
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const isOwn = options.place !== undefined || options.env?.["OFFSHOOT_STORE"] !== undefined;
@@ -48,23 +48,30 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     return await serveOne(options);
   const record = await newSharedRecord();
   const env = { ...options.env, OFFSHOOT_STORE: record };
-  const start = (): Promise<Served> => serveOne({ ...options, env });
-  const all = [await start(), await start(), await start()] as const;
+  // As on machines of their own that share a folder for the tools.
+  const place = await createPlace();
+  const start = async (name: string): Promise<Served> => {
+    const HOME = join(place.home, name);
+    await mkdir(HOME);
+    return await serveOne({ ...options, place, env: { HOME, ...env } });
+  };
+  const all = [await start("one"), await start("two"), await start("three")] as const;
   const [first] = all;
   const front = await putInFront(all.map(({ url }) => url));
   return {
-    place: first.place,
+    place,
     command: first.command,
     url: front.url,
     ...createAsking(front.url, options.key),
     lines: () => all.flatMap((served) => served.lines()),
     async readStored() {
-      const homes = all.map((served) => served.readStored());
-      return (await Promise.all([readSharedRecord(record), ...homes])).join("\n");
+      const [stored, homes] = [await readSharedRecord(record), await readFolder(place.home)];
+      return `${stored}\n${homes}`;
     },
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();
       for (const served of all) await served[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
     },
   };
 }
