@@ -10,7 +10,7 @@ import { cutSignalOf, signalOf } from "./client-signal.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
 import { speaksMessages } from "./messages-headers.ts";
-import { requirePath } from "./path-prefix.ts";
+import { pathBehind, requirePath } from "./path-prefix.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";
 import type { Route, RouteCall, Scope, Speaks } from "./route.ts";
 import { type SendSettings, sendAnswer, sendFailure } from "./send-answer.ts";
@@ -68,7 +68,8 @@ export function createApp(parts: AppParts): App {
     } catch (thrown) {
       const failure = toFailure(thrown);
       if (isOwnFault(failure)) parts.onDefect(thrown);
-      sendFailure(response, failure, speaksOf(found?.route, request));
+      const route = found?.route ?? { speaks: findRoute.speaksAt(pathBehind(prefix, asked)) };
+      sendFailure(response, failure, speaksOf(route, request));
     } finally {
       admitted?.done(toOutcome(found, response));
     }
@@ -84,8 +85,11 @@ const keyless = async (): Promise<undefined> => undefined;
  * Clients of the Messages API send its version with every request, so addresses that all APIs share answer in that
  * API's form.
  */
-function speaksOf(route: Route | undefined, request: IncomingMessage): Speaks | undefined {
-  return route?.speaks ?? (speaksMessages(request) ? "messages" : undefined);
+function speaksOf(
+  { speaks }: { readonly speaks?: Speaks | undefined },
+  request: IncomingMessage,
+): Speaks | undefined {
+  return speaks ?? (speaksMessages(request) ? "messages" : undefined);
 }
 
 /** Shared by all requests without a query; it is never changed. */

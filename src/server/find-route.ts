@@ -2,7 +2,7 @@
 
 import { Failure } from "../base/failure.ts";
 import { pathBehind } from "./path-prefix.ts";
-import type { Route } from "./route.ts";
+import type { Route, Speaks } from "./route.ts";
 import { toNothingThere } from "./unserved.ts";
 
 export interface FoundRoute {
@@ -12,7 +12,11 @@ export interface FoundRoute {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export type FindRoute = (method: string, path: string) => FoundRoute;
+export interface FindRoute {
+  (method: string, path: string): FoundRoute;
+  /** The API of an address, whatever the method; undefined where several share it, or there is none. */
+  speaksAt(path: string | undefined): Speaks | undefined;
+}
 
 interface Pattern {
   readonly route: Route;
@@ -32,18 +36,25 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
     patterns.map(({ route, name }): [string, FoundRoute] => [name, { route, name, params: {} }]),
   );
 
-  return (asked, path) => {
+  const findRoute = (asked: string, path: string): FoundRoute => {
     const method = asked === "HEAD" ? "GET" : asked;
     const known = fixed.get(`${method} ${path}`);
     if (known) return known;
-    return find(method, path.replace(/(?<=[^/])\/$/, ""));
+    return find(method, withoutSlash(path));
   };
+  return Object.assign(findRoute, {
+    speaksAt: (path = "") => fittingOf(withoutSlash(path).split("/"))[0]?.route.speaks,
+  });
+
+  function fittingOf(segments: readonly string[]): Pattern[] {
+    return patterns.filter((pattern) => fits(pattern.segments, segments));
+  }
 
   function find(method: string, path: string): FoundRoute {
     const known = fixed.get(`${method} ${path}`);
     if (known) return known;
     const segments = path.split("/");
-    const fitting = patterns.filter((pattern) => fits(pattern.segments, segments));
+    const fitting = fittingOf(segments);
     const found = fitting.find(({ route }) => route.method === method);
     if (found) return { ...found, params: readParams(found.segments, segments) };
     if (fitting.length === 0) throw new Failure("not_found", toNothingThere(path));
@@ -59,11 +70,15 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
 export function createServes(routes: readonly Route[], prefix: string): (path: string) => boolean {
   const all = routes.map(({ path }) => path.split("/"));
   return (path) => {
-    const behind = pathBehind(prefix, path)?.replace(/(?<=[^/])\/$/, "");
+    const behind = pathBehind(prefix, path);
     if (behind === undefined) return false;
-    const segments = behind.split("/");
+    const segments = withoutSlash(behind).split("/");
     return all.some((pattern) => fits(pattern, segments));
   };
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=[^/])\/$/, "");
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -26,6 +26,21 @@ describe("addresses", () => {
     assert.equal(made.status, 405);
   });
 
+  it("refuse a wrong method in the form of their API", async (t) => {
+    const server = await startServer(
+      t,
+      respond(() => reply.text("Hello.")),
+    );
+    const refused = async (path: string): Promise<object> => {
+      const answer = await fetch(`${server.url}${path}`, { method: "PUT" });
+      assert.equal(answer.status, 405);
+      return (await answer.json()) as object;
+    };
+    assert.ok("jsonrpc" in (await refused("/mcp")));
+    assert.equal(((await refused("/v1/messages")) as { type: string }).type, "error");
+    assert.deepEqual(Object.keys(await refused("/v1/responses")), ["error"]);
+  });
+
   it("may end with a slash", async (t) => {
     const server = await startServer(
       t,
