@@ -154,7 +154,8 @@ async function* walkSessions(parts: SessionParts, query: SessionQuery): AsyncGen
 
 /** Reads no more of either than it needs. */
 async function* latestFirst(one: AsyncGenerator<Use>, other: AsyncGenerator<Use>) {
-  let [a, b] = [await one.next(), await other.next()];
+  let a = await one.next();
+  let b = await other.next();
   while (!a.done || !b.done) {
     if (!a.done && (b.done || a.value.usedAtMs >= b.value.usedAtMs)) {
       yield a.value;
