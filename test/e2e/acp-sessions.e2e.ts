@@ -36,7 +36,7 @@ describe("sessions of an editor", () => {
       const sent = JSON.stringify(opening.upstream.requests.at(-1)?.body);
       assert.match(sent, /Keep this.*Kept\..*And\?/);
       await third.agent.request(methods.agent.session.close, { sessionId });
-      await assert.rejects(ask(third, sessionId, "Closed?"), /not found/i);
+      await assert.rejects(ask(third, sessionId, "Closed?"), { code: -32_002 });
       await third.agent.request(methods.agent.session.delete, { sessionId });
       const left = await third.agent.request(methods.agent.session.list, { cwd });
       assert.deepEqual(left.sessions, []);
