@@ -47,7 +47,11 @@ export async function readNamedFile(
   return { file, mediaType: "application/octet-stream", bytes };
 }
 
-/** `forget` removes an uploaded file from everything that was made of it, before it is deleted. */
+/**
+ * `forget` removes an uploaded file from everything that was made of it. It is called before the file is deleted, so
+ * that a crash leaves a file that can be deleted again, and after: a vector store may be given a file, and read it,
+ * while it is being deleted. A file that is gone is forgotten too, because a crash may have come between the two.
+ */
 export async function deleteNamedFile(
   parts: Reading,
   tenant: string,
@@ -59,9 +63,10 @@ export async function deleteNamedFile(
     await deleteContainerFile(parts.shelf, container, id);
     return { id, object: "file", deleted: true };
   }
-  await getFile(parts, tenant, id);
   await forget(tenant, id);
-  return await deleteFile(parts, tenant, id);
+  const deleted = await deleteFile(parts, tenant, id);
+  await forget(tenant, id);
+  return deleted;
 }
 
 /** Each use of a container's files extends its life. */

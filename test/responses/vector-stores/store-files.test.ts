@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { deleteNamedFile } from "../../../src/responses/containers/named-file.ts";
+import { deleteFile } from "../../../src/responses/files/files.ts";
 import {
   cancelBatch,
   createBatch,
@@ -112,6 +114,31 @@ describe("files of a vector store", () => {
     assert.equal(await countChunks(bench, other.id), 1);
     const gone = { store: other.id, file: files[0] ?? "" };
     await assert.rejects(getStoreFile(bench, TENANT, gone), { code: "not_found" });
+  });
+
+  it("leave a store too that is given one while it is being deleted", async () => {
+    const { bench, store, files } = await createFilled(["a.txt"]);
+    const file = files[0] ?? "";
+    let forgotten = 0;
+    const deleted = await deleteNamedFile(bench, TENANT, file, async (tenant, id) => {
+      await forgetFile(bench, tenant, id);
+      if (forgotten++ > 0) return;
+      await createStoreFile(bench, tenant, store, { file_id: id });
+      await bench.engine.idle();
+      assert.equal(await countChunks(bench, store), 1);
+    });
+    assert.equal(deleted.deleted, true);
+    assert.equal(await countChunks(bench, store), 0);
+    await assert.rejects(getStoreFile(bench, TENANT, { store, file }), { code: "not_found" });
+  });
+
+  it("leave a store when the deletion that a crash has cut is repeated", async () => {
+    const { bench, store, files } = await createFilled(["a.txt"]);
+    const file = files[0] ?? "";
+    await deleteFile(bench, TENANT, file);
+    const forget = (tenant: string, id: string): Promise<void> => forgetFile(bench, tenant, id);
+    await assert.rejects(deleteNamedFile(bench, TENANT, file, forget), { code: "not_found" });
+    assert.equal(await countChunks(bench, store), 0);
   });
 
   it("are read by the next process where one has stopped in the middle", async () => {
