@@ -32,6 +32,7 @@ import type { Observe } from "./hub.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 import { LocalRuns } from "./local-runs.ts";
 import { waitForEnd, waitForOutcome } from "./outcome.ts";
+import { toLimitSteps } from "./time-limit.ts";
 import { isYoung } from "./worker.ts";
 
 export function createLocalEngine(options: LocalEngineOptions): Engine {
@@ -93,14 +94,29 @@ class LocalEngine implements Engine {
     const { id, title, parent_id = null, path = "/root", timeoutMs, tenant } = options;
     const created_at_ms = clock.now();
     const { things, queue, isHeld } = options;
-    const isLeft = queue?.placement === "queue";
-    const isOwned = isLeft || !(queue || isHeld);
-    const owner = isOwned ? await this.#here.toOwner() : null;
     const { journal } = this.#here;
-    const about = { id, parent_id, path, name, input, title, created_at_ms, tenant };
-    const run = { ...about, owner, things, journal };
+    const about = {
+      id,
+      parent_id,
+      path,
+      name,
+      input,
+      title,
+      created_at_ms,
+      tenant,
+      things,
+      journal,
+    };
+    if (queue?.placement === "queue") {
+      // Its place and its limit are there from the beginning: this process may die after any write.
+      const place = { queue: queue.name, lane: queue.lane };
+      const left = { ...about, owner: null, place, steps: toLimitSteps(timeoutMs) };
+      if (await turns.create(left, queue)) void this.#here.takeTurns();
+      return;
+    }
+    const owner = queue || isHeld ? null : await this.#here.toOwner();
+    const run = { ...about, owner };
     if (!(await turns.create(run, queue)) || isHeld) return;
-    if (isLeft) return await this.#here.leaveToOthers(id, queue, timeoutMs);
     const fresh = owner === null ? undefined : toStored(run);
     await this.#here.launch(id, { fresh, from: 0, limitMs: timeoutMs });
   }

@@ -15,7 +15,7 @@ import { callBody, writeEnding } from "./call-body.ts";
 import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
 import { type Carried, type Carrier, directCarrier } from "./carrier.ts";
 import { toStopped, toUsedByRun } from "./ending.ts";
-import type { Engine, Following, QueuedPlace, RunBody, RunContext, RunOutcome } from "./engine.ts";
+import type { Engine, Following, RunBody, RunContext, RunOutcome } from "./engine.ts";
 import type { followRun } from "./follow.ts";
 import { toStarts } from "./following.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
@@ -40,8 +40,6 @@ import {
   makeWorkerId,
 } from "./worker.ts";
 
-/** Of the process that has written a run down. */
-const FIRST_EPOCH = 1;
 const LEFT_IN_QUEUE = { isQueued: false };
 
 export class LocalRuns {
@@ -153,15 +151,6 @@ export class LocalRuns {
     const run = await this.store.getRunStatus(id);
     if (run?.status !== "running" || (isQueued(run) && !options.isQueued)) return;
     if (!(await this.owners.has(run))) await this.launch(id, { from: run.epoch });
-  }
-
-  /** Puts a run that this process has just written down into its queue: any process with room may take it. */
-  async leaveToOthers(id: string, place: QueuedPlace, limitMs: number | undefined): Promise<void> {
-    if (limitMs !== undefined) {
-      await this.store.saveStep(id, FIRST_EPOCH, { key: LIMIT_KEY, value: limitMs });
-    }
-    await this.turns.handOver(id, FIRST_EPOCH, place);
-    void this.takeTurns();
   }
 
   /** Ends a run with everything below it: here at once, elsewhere by a message. */

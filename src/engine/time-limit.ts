@@ -2,6 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
 import type { Store } from "../store/store.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import { abortAll, findBelow } from "./owned-tree.ts";
@@ -15,6 +16,11 @@ interface RunLimit {
   readonly epoch: number;
   /** Undefined for a run without a limit: nothing is written. */
   readonly limitMs: number | undefined;
+}
+
+/** The journal of a run that is written down without an owner. */
+export function toLimitSteps(limitMs: number | undefined): readonly { key: string; value: Json }[] {
+  return limitMs === undefined ? [] : [{ key: LIMIT_KEY, value: limitMs }];
 }
 
 export async function saveLimit(

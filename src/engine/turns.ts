@@ -3,8 +3,8 @@
  * The store decides what is taken, and in which order (`src/store/turns.ts`).
  */
 
-import { Failure, toFailure } from "../base/failure.ts";
-import type { NewRun } from "../store/journal.ts";
+import { Failure } from "../base/failure.ts";
+import type { NewQueuedRun, NewRun } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 import type { TakenTurn } from "../store/turns.ts";
 import type { QueuedPlace, QueueLimits } from "./engine.ts";
@@ -13,14 +13,9 @@ import type { OwnedRun } from "./owned-run.ts";
 export interface QueueTurns {
   define(queue: string, limits: QueueLimits): void;
   /** Writes the run down, with its place if it has one. False when it is there already. */
-  create(run: NewRun, place: QueuedPlace | undefined): Promise<boolean>;
+  create(run: NewRun | NewQueuedRun, place: QueuedPlace | undefined): Promise<boolean>;
   /** Resolves when the run has its turn. If it has to wait, gives the run up and rejects. */
   enter(owned: OwnedRun, queue: string, lane: string): Promise<void>;
-  /**
-   * Puts a run that this process has written down into its queue, where it belongs to whoever has room. Where the answer
-   * of the record was lost, another process may have the run before this one asks again: then it is handed over.
-   */
-  handOver(id: string, epoch: number, place: Pick<QueuedPlace, "name" | "lane">): Promise<void>;
   /** Takes the run's turn from it; it stays here, and waits for something else. */
   giveBack(owned: OwnedRun): Promise<void>;
   /** Called when a run is not run here any more. True if its turn, or its place here, is free. */
@@ -68,7 +63,7 @@ class EngineTurns implements QueueTurns {
     this.#queues.set(queue, limits);
   }
 
-  async create(run: NewRun, place: QueuedPlace | undefined): Promise<boolean> {
+  async create(run: NewRun | NewQueuedRun, place: QueuedPlace | undefined): Promise<boolean> {
     const { store } = this.#parts;
     if (!place) return await store.createRun(run);
     const { name: queue, lane, maxWaiting } = place;
@@ -90,15 +85,6 @@ class EngineTurns implements QueueTurns {
     const waits = new Failure("fenced", `Run ${id} waits for its turn.`);
     owned.lose(waits);
     throw waits;
-  }
-
-  async handOver(id: string, epoch: number, place: QueuedPlace): Promise<void> {
-    const { name: queue, lane } = place;
-    try {
-      await this.#parts.store.awaitTurn(id, epoch, { queue, lane, atOnce: 0 });
-    } catch (thrown) {
-      if (toFailure(thrown).code !== "fenced") throw thrown;
-    }
   }
 
   async giveBack(owned: OwnedRun): Promise<void> {

@@ -53,6 +53,8 @@ export interface NewRun
   readonly journal?: number | undefined;
   /** Things to store on the shelf of the same record, in the same transaction. */
   readonly things?: readonly NewThing[] | undefined;
+  /** What its journal has from the beginning: small values. */
+  readonly steps?: readonly Pick<FinishedStep, "key" | "value">[] | undefined;
 }
 
 /** A run that waits in a queue from its beginning, without an owner: any process with room begins it. */

@@ -4,12 +4,15 @@
  * is a tenant), and within one to the oldest.
  */
 
-import type { NewRun } from "./journal.ts";
+import type { NewQueuedRun, NewRun } from "./journal.ts";
 
 /** The part of a store that gives turns. All stores pass `test/store/turns-contract.ts`. */
 export interface TurnStore {
-  /** Writes a run down together with its place in a queue. `full`, and no change, if its lane has no room. */
-  createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full">;
+  /**
+   * Writes a run down together with its place in a queue. `full`, and no change, if its lane has no room. A
+   * `NewQueuedRun` may be taken at once.
+   */
+  createQueued(run: NewRun | NewQueuedRun, place: NewPlace): Promise<"new" | "known" | "full">;
   /**
    * True once the run has its turn, which it keeps until it ends. False if it has to wait: it has no owner from then
    * on. Refused with `fenced` for an earlier epoch.

@@ -55,8 +55,8 @@ export interface Faults {
   readonly slowLog?: boolean | undefined;
   /** The process hangs right after it has taken a message. */
   readonly hangsTaking?: boolean | undefined;
-  /** The answer to each question for a turn is lost; called before the process asks again. */
-  readonly losesTurns?: (() => Promise<void>) | undefined;
+  /** The answer to each write of a run with its place in a queue is lost; called before the process writes again. */
+  readonly losesPlaces?: (() => Promise<void>) | undefined;
   /** Why an ending cannot be written; undefined where it can. */
   readonly refuseEnding?: (() => Failure | undefined) | undefined;
   /** What a caller of the store's method is told after the write was carried out; undefined for the answer. */

@@ -92,9 +92,9 @@ function createMortalStore(store: Store, isDead: () => boolean): Store {
 
 function withFaults(
   given: Store,
-  { slowLog, hangsTaking, losesTurns, refuseEnding, loseAnswer }: Faults,
+  { slowLog, hangsTaking, losesPlaces, refuseEnding, loseAnswer }: Faults,
 ): Store {
-  const asks = losesTurns ? withLostTurns(given, losesTurns) : given;
+  const asks = losesPlaces ? withLostPlaces(given, losesPlaces) : given;
   const store = loseAnswer ? withLostAnswers(asks, loseAnswer) : asks;
   return wrapStore(store, (name, call) => async (...values) => {
     const refusal = name === "finish" ? refuseEnding?.() : undefined;
@@ -106,10 +106,10 @@ function withFaults(
   });
 }
 
-/** Each question for a turn is asked twice, as when the answer to the first was lost. */
-function withLostTurns(store: Store, between: () => Promise<void>): Store {
+/** Each run with a place in a queue is written twice, as when the answer to the first write was lost. */
+function withLostPlaces(store: Store, between: () => Promise<void>): Store {
   return wrapStore(store, (name, call) => async (...values) => {
-    if (name !== "awaitTurn") return await call(...values);
+    if (name !== "createQueued") return await call(...values);
     await call(...values);
     await between();
     return await call(...values);

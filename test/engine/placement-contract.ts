@@ -130,12 +130,38 @@ export function describePlacement(name: string, openBench: OpenBench): void {
       onBench(async (bench) => {
         const placed = createPlaced(bench);
         const other = placed.open("one", 6);
-        const losesTurns = async (): Promise<void> => void (await other.start());
-        const parent = placed.open("parent", 0, { losesTurns });
+        const losesPlaces = async (): Promise<void> => void (await other.start());
+        const parent = placed.open("parent", 0, { losesPlaces });
         await parent.submit("parent", null, RUN);
         await until(() => placed.where.size === 6);
         placed.end();
         const over = parent.result("run_1");
+        await settle();
+        bench.clock.advance(1000);
+        assert.deepEqual((await over).result, Array(6).fill("completed"));
+      }),
+    );
+
+    it(
+      "wait for a process with room also if that of their parent dies while it leaves them",
+      onBench(async (bench) => {
+        const placed = createPlaced(bench);
+        const crash = (method: string): undefined => {
+          if (method === "createQueued") first.crash();
+        };
+        const first = placed.open("dead", 0, { loseAnswer: crash });
+        const next = placed.open("next", 0);
+        void first.submit("parent", null, RUN).catch(() => {});
+        await until(async () => (await next.status("run_1/a")) !== undefined);
+        await next.start();
+        await until(async () => (await next.countWaiting("children")) === 6);
+        assert.equal(placed.where.size, 0, "none of them runs where there is no room");
+        const other = placed.open("one", 6);
+        await other.start();
+        await until(() => placed.where.size === 6);
+        assert.deepEqual(new Set(placed.where.values()), new Set(["one"]));
+        placed.end();
+        const over = next.result("run_1");
         await settle();
         bench.clock.advance(1000);
         assert.deepEqual((await over).result, Array(6).fill("completed"));

@@ -118,6 +118,30 @@ export function describeTurns(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    it("makes a run wait that is written down without an owner, with what its journal has then", async () => {
+      const store = await open();
+      const run = {
+        id: "a1",
+        parent_id: null,
+        path: "/root",
+        name: "body",
+        input: null,
+        title: "",
+      };
+      const place = { queue: QUEUE, lane: "a", atOnce: 1, maxWaiting: 1 };
+      const steps = [{ key: "@limit", value: 7 }];
+      const left = { ...run, created_at_ms: 1, owner: null, place, steps };
+      assert.equal(await store.createQueued(left, place), "new");
+      assert.equal(await store.createQueued(left, place), "known");
+      assert.equal(await store.countWaiting(QUEUE), 1);
+      assert.equal((await store.getRunStatus("a1"))?.owner, null);
+      assert.deepEqual(await store.readSteps("a1"), new Map([["@limit", 7]]));
+      const taken = await store.takeTurn("second", { queue: QUEUE, atOnce: 1 });
+      assert.deepEqual(taken, { id: "a1", epoch: 2 });
+      assert.deepEqual([...(await store.readSteps("a1")).keys()].sort(), ["@limit", TURN_KEY]);
+      await store.close();
+    });
+
     it("makes a run wait that is written down with the ending of another, and not earlier", async () => {
       const store = await open();
       const about = { path: "/root", name: "body", title: "", created_at_ms: 1 };

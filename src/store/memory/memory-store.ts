@@ -81,7 +81,8 @@ class MemoryStore implements Store, MemoryOwners {
     if (this.#entries.has(run.id)) return false;
     const above = run.parent_id === null ? undefined : this.#entries.get(run.parent_id);
     const stored = toStored({ ...run, tenant: run.tenant ?? above?.run.tenant });
-    this.#entries.set(run.id, { run: stored, steps: new Map(), events: [], signals: [] });
+    const steps = new Map(run.steps?.map(({ key, value }) => [key, value]));
+    this.#entries.set(run.id, { run: stored, steps, events: [], signals: [] });
     this.#index?.add(stored);
     for (const thing of run.things ?? []) this.#putThing(thing);
     if (run.parent_id === null) return true;

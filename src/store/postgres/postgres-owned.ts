@@ -135,6 +135,8 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
     ...[id, input.inline, input.parts, input.bytes],
   );
   await tx.run(INSERT_FACTS, ...toFactValues(run));
+  const belief = { id: run.id, epoch: firstEpoch(run) };
+  for (const { key, value } of run.steps ?? []) await insertStep(tx, belief, key, value);
   return true;
 }
 

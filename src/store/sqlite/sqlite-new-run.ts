@@ -32,5 +32,9 @@ export function insertRun(
     "update runs set input = ?, input_blob = ?, bytes = bytes + ? where id = ?",
     ...[input.inline, input.blob, input.bytes, id],
   );
+  const step = "insert into steps (run_id, key, epoch, value) values (?, ?, ?, ?)";
+  for (const { key, value } of run.steps ?? []) {
+    db.run(step, id, toColumn(key), firstEpoch(run), JSON.stringify(value));
+  }
   noteRun(db.run, run);
 }
