@@ -1,9 +1,10 @@
 /** The row of `offshoot chat` in the table of commands. */
 
-import { WIRES } from "../providers/wires.ts";
 import type { CliCommand } from "./command.ts";
+import { MODEL_OPTIONS } from "./model-options.ts";
 import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
 import { STORE_OPTION } from "./store-option.ts";
+import { APPROVE_OPTION, RULE_OPTIONS } from "./tool-options.ts";
 
 export const CHAT_COMMAND: CliCommand = {
   summary: "Talk to an agent in a session on the terminal; `offshoot` alone does the same",
@@ -17,29 +18,7 @@ export const CHAT_COMMAND: CliCommand = {
       complete: "agents",
       summary: "Talk to this agent's file; flags win over what it says",
     },
-    model: {
-      type: "string",
-      short: "m",
-      value: "VENDOR/MODEL",
-      complete: "models",
-      summary: "The model to ask",
-    },
-    provider: {
-      type: "string",
-      value: "NAME",
-      summary: "The API to speak, in place of the vendor's own",
-      offers: [...Object.keys(WIRES), "embedded"],
-    },
-    url: {
-      type: "string",
-      value: "URL",
-      summary: "The server's base URL, in place of the vendor's",
-    },
-    "api-key-name": {
-      type: "string",
-      value: "VARIABLE",
-      summary: "The environment variable that holds the key",
-    },
+    ...MODEL_OPTIONS,
     system: {
       type: "string",
       short: "s",
@@ -47,36 +26,8 @@ export const CHAT_COMMAND: CliCommand = {
       summary: "Instructions for the model, or @FILE",
     },
     tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` for none" },
-    approve: {
-      type: "string",
-      value: "MODE",
-      choices: ["ask", "auto", "deny"],
-      summary: "What to do about risky tool calls (ask)",
-    },
-    allow: {
-      type: "string",
-      value: "RULE",
-      multiple: true,
-      summary: "Allow calls without asking: `shell(git *)`",
-    },
-    ask: {
-      type: "string",
-      value: "RULE",
-      multiple: true,
-      summary: "Ask about calls, even if another rule allows them",
-    },
-    deny: {
-      type: "string",
-      value: "RULE",
-      multiple: true,
-      summary: "Refuse calls: `path(secrets/**)`",
-    },
-    sandbox: {
-      type: "string",
-      value: "LEVEL",
-      choices: ["none", "process", "sandbox"],
-      summary: "How commands are isolated (process)",
-    },
+    ...APPROVE_OPTION,
+    ...RULE_OPTIONS,
     "max-cost": {
       type: "string",
       value: "USD",

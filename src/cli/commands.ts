@@ -10,9 +10,9 @@ import {
   TEMPLATES_COMMAND,
 } from "./file-commands.ts";
 import { AUTH_COMMAND, MODELS_COMMAND, SETUP_COMMAND } from "./model-commands.ts";
+import { MODEL_OPTIONS } from "./model-options.ts";
 import { ACP_COMMAND, MCP_COMMAND } from "./protocol-commands.ts";
 import { RUNS_COMMAND, SESSIONS_COMMAND, STORE_COMMAND, UNDO_COMMAND } from "./record-commands.ts";
-import { PROVIDER_NAMES } from "./served-model-options.ts";
 import {
   AUDIT_COMMAND,
   KEYS_COMMAND,
@@ -23,6 +23,7 @@ import {
 } from "./server-commands.ts";
 import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
 import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
+import { APPROVE_OPTION, RULE_OPTIONS } from "./tool-options.ts";
 
 export const COMMANDS: Readonly<Record<string, CliCommand>> = {
   run: {
@@ -35,29 +36,7 @@ export const COMMANDS: Readonly<Record<string, CliCommand>> = {
         complete: "agents",
         summary: "Run this agent's file; flags win over what it says",
       },
-      model: {
-        type: "string",
-        short: "m",
-        value: "VENDOR/MODEL",
-        complete: "models",
-        summary: "The model to ask",
-      },
-      provider: {
-        type: "string",
-        value: "NAME",
-        summary: "The API to speak, in place of the vendor's own",
-        offers: PROVIDER_NAMES,
-      },
-      url: {
-        type: "string",
-        value: "URL",
-        summary: "The server's base URL, in place of the vendor's",
-      },
-      "api-key-name": {
-        type: "string",
-        value: "VARIABLE",
-        summary: "The environment variable that holds the key",
-      },
+      ...MODEL_OPTIONS,
       system: {
         type: "string",
         short: "s",
@@ -72,41 +51,13 @@ export const COMMANDS: Readonly<Record<string, CliCommand>> = {
         value: "LIST",
         summary: "Tools it may use; `native:TYPE` for the vendor's own, `none` for none",
       },
-      approve: {
-        type: "string",
-        value: "MODE",
-        choices: ["ask", "auto", "deny"],
-        summary: "What to do about risky tool calls (ask)",
-      },
+      ...APPROVE_OPTION,
       "approval-wait": {
         type: "string",
         value: "SECONDS",
         summary: "How long a question waits, for `runs approve` too (a day)",
       },
-      allow: {
-        type: "string",
-        value: "RULE",
-        multiple: true,
-        summary: "Allow calls without asking: `shell(git *)`",
-      },
-      ask: {
-        type: "string",
-        value: "RULE",
-        multiple: true,
-        summary: "Ask about calls, even if another rule allows them",
-      },
-      deny: {
-        type: "string",
-        value: "RULE",
-        multiple: true,
-        summary: "Refuse calls: `path(secrets/**)`",
-      },
-      sandbox: {
-        type: "string",
-        value: "LEVEL",
-        choices: ["none", "process", "sandbox"],
-        summary: "How commands are isolated (process)",
-      },
+      ...RULE_OPTIONS,
       "max-cost": { type: "string", value: "USD", summary: "Limit in dollars, subagents included" },
       "max-total-tokens": {
         type: "string",

@@ -1,7 +1,7 @@
 /** The rows of the commands that run a server or manage its clients, in the table of commands. */
 
 import type { CliCommand } from "./command.ts";
-import { SERVED_MODEL_OPTIONS } from "./served-model-options.ts";
+import { SERVED_MODEL_OPTIONS } from "./model-options.ts";
 import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
 
 export const SERVE_COMMAND: CliCommand = {
