@@ -8,7 +8,7 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import { isLarge, measureInSlices } from "../base/json-pieces.ts";
 import { mostJsonBytes } from "../base/json-size.ts";
-import type { Shelf, ThingName } from "./shelf.ts";
+import type { NewThing, Shelf, ThingName } from "./shelf.ts";
 
 /** How much a tenant may store; undefined for any amount. */
 export type QuotaOf = (tenant: string) => Promise<number | undefined>;
@@ -43,6 +43,10 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     if (used + mostJsonBytes(body) <= quota) return;
     await check(tenant, quota, await measureInSlices(body, tenant));
   };
+  const checkThing = async (thing: NewThing): Promise<void> => {
+    const quota = await findQuota(thing);
+    if (quota !== undefined) await checkBody(thing.tenant, quota, thing.body);
+  };
   async function* limit(tenant: string, quota: number, bytes: AsyncIterable<Uint8Array>) {
     let unseen = 0;
     for await (const piece of bytes) {
@@ -69,15 +73,15 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
         : Math.max(0, quota - (await shelf.countBytes(tenant)));
     },
     async put(thing) {
-      const quota = await findQuota(thing);
-      if (quota !== undefined) await checkBody(thing.tenant, quota, thing.body);
+      await checkThing(thing);
       return await shelf.put(thing);
     },
+    async putUnder(parent, things) {
+      for (const thing of things) await checkThing(thing);
+      return await shelf.putUnder(parent, things);
+    },
     async claim(claim) {
-      for (const thing of claim.things) {
-        const quota = await findQuota(thing);
-        if (quota !== undefined) await checkBody(thing.tenant, quota, thing.body);
-      }
+      for (const thing of claim.things) await checkThing(thing);
       return await shelf.claim(claim);
     },
     async writeContent(name, bytes) {
@@ -91,7 +95,7 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
 /** The calls that pass unchanged. */
 function toPlain(
   shelf: Shelf,
-): Omit<Shelf, "put" | "claim" | "writeContent" | "checkRoom" | "countRoom"> {
+): Omit<Shelf, "put" | "putUnder" | "claim" | "writeContent" | "checkRoom" | "countRoom"> {
   return {
     putAll: (things) => shelf.putAll(things),
     get: (name) => shelf.get(name),

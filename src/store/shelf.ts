@@ -17,6 +17,11 @@ export interface Shelf {
    */
   putAll(things: readonly NewThing[]): Promise<void>;
   /**
+   * The same for things that belong to `parent`, if it exists: returns how many were new. Undefined, and stores nothing,
+   * if it does not. So nothing is stored under a thing that is deleted at the same time.
+   */
+  putUnder(parent: ThingName, things: readonly NewThing[]): Promise<number | undefined>;
+  /**
    * Stores `claim` and the things that come with it, in one transaction. If there is a thing with the claim's name
    * that `isOver` does not release, nothing is stored, and that thing is returned without its body.
    */

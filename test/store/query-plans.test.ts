@@ -222,6 +222,7 @@ async function useThings(shelf: ReturnType<typeof createSqliteShelf>): Promise<v
   const thing = { ...name, parent: null, body: {}, created_at_ms: 1, expires_at_ms: 1 };
   await shelf.put(thing);
   await shelf.putAll([{ ...thing, id: "b", parent: "a" }]);
+  await shelf.putUnder(name, [{ ...thing, id: "d", parent: "a" }]);
   const claim = { ...thing, id: "c" };
   for (const isOver of [() => false, () => true]) await shelf.claim({ claim, things: [], isOver });
   await shelf.get(name);

@@ -7,6 +7,7 @@ import type { Shelf } from "../../src/store/shelf.ts";
 import { countTurns } from "../base/count-turns.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
+import { describeUnder } from "./under-contract.ts";
 
 const FULL = {
   code: "too_large",
@@ -18,6 +19,7 @@ function open(quota: number | undefined): Shelf {
 }
 
 describeShelf("a shelf with a quota", async () => open(100_000_000));
+describeUnder("a shelf with a quota", async () => open(100_000_000));
 describeStorage("a shelf with a quota", async () => open(100_000_000));
 
 describe("a shelf with a quota", () => {

@@ -378,7 +378,7 @@ async function putAll(shelf: Shelf, ...ids: string[]): Promise<Thing> {
   return (await shelf.get(nameOf(ids.at(-1) ?? ""))) ?? assert.fail();
 }
 
-async function idsOf(shelf: Shelf, query: Partial<ThingQuery>): Promise<string[]> {
+export async function idsOf(shelf: Shelf, query: Partial<ThingQuery>): Promise<string[]> {
   const { tenant = "tenant", kind = "kind", parent, after, before } = query;
   const { order = "oldest", limit = 10 } = query;
   const found = await shelf.list({ tenant, kind, parent, after, before, order, limit });

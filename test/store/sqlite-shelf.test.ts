@@ -13,6 +13,7 @@ import { dropParts, withFailingDisk } from "./database-path.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { ended, newRun, notices } from "./store-contract.ts";
+import { describeUnder } from "./under-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-shelf-"));
 const opened: SqliteStores[] = [];
@@ -30,6 +31,7 @@ async function openStores(path = join(directory, `${files++}.db`)): Promise<Sqli
 const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
 
 describeShelf("SQLite shelf", openShelf);
+describeUnder("SQLite shelf", openShelf);
 describeChains("SQLite shelf", openShelf);
 describeStorage("SQLite shelf", openShelf);
 describeBatches("SQLite shelf", async () => {

@@ -13,6 +13,7 @@ import { parseNewFile } from "../files/new-file.ts";
 import { type ListPage, parsePaging } from "../tenant/paging.ts";
 import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { collectPage } from "./collect-page.ts";
+import { type ContainerName, nameContainer, toUnknownContainer } from "./container-name.ts";
 
 /** The folder in which code finds the files, and which their paths show. */
 export const FILES_FOLDER = "/mnt/data";
@@ -34,12 +35,6 @@ export interface DeletedContainerFile {
   readonly id: string;
   readonly object: "container.file.deleted";
   readonly deleted: true;
-}
-
-/** A container of a tenant. */
-export interface ContainerName {
-  readonly tenant: string;
-  readonly containerId: string;
 }
 
 /** A file as the tools that work on the container see it. */
@@ -90,7 +85,11 @@ export async function writeContainerFile(
   const kept = { path, source, file_id, version: makeId("v"), bytes: 0, ready: false };
   const created_at_ms = clock.now();
   const thing = { ...name, parent: container.containerId, created_at_ms, expires_at_ms: null };
-  if (!before) await shelf.put({ ...thing, body: encodeFile(kept) });
+  if (!before) {
+    const things = [{ ...thing, body: encodeFile(kept) }];
+    const added = await shelf.putUnder(nameContainer(container), things);
+    if (added === undefined) throw toUnknownContainer(container.containerId);
+  }
   try {
     const bytes = await shelf.writeContent(name, limit(asked.bytes, asked.maxBytes));
     await shelf.update(name, encodeFile({ ...kept, bytes, ready: true }));

@@ -13,12 +13,12 @@ import { removeFolder } from "../../tools/sandbox/private-folder.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import {
   type ContainerFile,
-  type ContainerName,
   deleteContainerFile,
   listContainerFiles,
   readContainerBytes,
   writeContainerFile,
 } from "./container-files.ts";
+import type { ContainerName } from "./container-name.ts";
 
 export interface ContainerFolder {
   /** The path without links. */

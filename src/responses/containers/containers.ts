@@ -4,14 +4,13 @@
  * files stay.
  */
 
-import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { storedObject } from "../../base/stored.ts";
-import { clip } from "../../base/text.ts";
-import type { Thing, ThingName } from "../../store/shelf.ts";
+import type { Thing } from "../../store/shelf.ts";
 import { type ListPage, parsePaging } from "../tenant/paging.ts";
 import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
 import { collectPage } from "./collect-page.ts";
+import { CONTAINER_KIND, nameContainer, toUnknownContainer } from "./container-name.ts";
 import type { MemoryLimit, NewContainer } from "./new-container.ts";
 
 const MINUTE_MS = 60_000;
@@ -52,12 +51,16 @@ export async function putContainer(
 ): Promise<void> {
   const nowMs = clock.now();
   const kept: KeptContainer = { name, minutes, memory_limit: memoryLimit, last_active_ms: nowMs };
-  const thing = { ...nameContainer(tenant, id), parent: null, body: encodeContainer(kept) };
+  const thing = {
+    ...nameContainer({ tenant, containerId: id }),
+    parent: null,
+    body: encodeContainer(kept),
+  };
   const expires_at_ms = nowMs + minutes * MINUTE_MS;
   const isNew = await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
   if (isNew || (await isAlive({ shelf, clock }, tenant, id))) return;
   // The container has expired, but was not swept yet.
-  await shelf.delete(nameContainer(tenant, id));
+  await shelf.delete(nameContainer({ tenant, containerId: id }));
   await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
 }
 
@@ -73,7 +76,7 @@ export async function getContainer(
 }
 
 export async function isAlive(parts: Reading, tenant: string, id: string): Promise<boolean> {
-  const thing = await parts.shelf.get(nameContainer(tenant, id));
+  const thing = await parts.shelf.get(nameContainer({ tenant, containerId: id }));
   return thing !== undefined && isThere(thing, parts.clock.now());
 }
 
@@ -102,7 +105,7 @@ export async function deleteContainer(
   id: string,
 ): Promise<DeletedContainer> {
   await findContainer(parts, tenant, id);
-  await parts.shelf.delete(nameContainer(tenant, id));
+  await parts.shelf.delete(nameContainer({ tenant, containerId: id }));
   return { id, object: "container.deleted", deleted: true };
 }
 
@@ -113,7 +116,7 @@ export async function touchContainer(
   id: string,
 ): Promise<ContainerObject> {
   const thing = await findContainer({ shelf, clock }, tenant, id);
-  const name = nameContainer(tenant, id);
+  const name = nameContainer({ tenant, containerId: id });
   const last_active_ms = clock.now();
   const { minutes } = readContainer(thing);
   await shelf.change(name, (body) => ({ ...(body as object), last_active_ms }) as Json);
@@ -121,21 +124,14 @@ export async function touchContainer(
   return toContainer({ ...thing, body: { ...(thing.body as object), last_active_ms } as Json });
 }
 
-const CONTAINER_KIND = "container";
-
-function nameContainer(tenant: string, id: string): ThingName {
-  return { tenant, kind: CONTAINER_KIND, id };
-}
-
 async function findContainer(
   { shelf, clock }: Reading,
   tenant: string,
   id: string,
 ): Promise<Thing> {
-  const thing = await shelf.get(nameContainer(tenant, id));
+  const thing = await shelf.get(nameContainer({ tenant, containerId: id }));
   if (thing && isThere(thing, clock.now())) return thing;
-  const message = `There is no container \`${clip(id, 80)}\`, or it has expired.`;
-  throw new Failure("not_found", message, { param: "container_id" });
+  throw toUnknownContainer(id);
 }
 
 function isThere({ expires_at_ms }: Thing, nowMs: number): boolean {

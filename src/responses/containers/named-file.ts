@@ -14,12 +14,12 @@ import {
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 import {
   type ContainerFileObject,
-  type ContainerName,
   deleteContainerFile,
   findContainerOf,
   getContainerFile,
   readContainerFile,
 } from "./container-files.ts";
+import type { ContainerName } from "./container-name.ts";
 import { touchContainer } from "./containers.ts";
 
 type Reading = Pick<ShelfParts, "shelf" | "clock">;

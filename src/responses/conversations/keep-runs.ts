@@ -31,7 +31,8 @@ export async function keepRuns(parts: KeepParts, tenant: string, id: string): Pr
     if (status?.status === "running" || (!status && isComing(unkept, clock.now()))) continue;
     if (status) {
       const items = await readRunItems(place.record, run);
-      await shelf.putAll(toThings(parts, { tenant, id }, { run, items }));
+      const things = toThings(parts, { tenant, id }, { run, items });
+      await shelf.putUnder(nameConversation(tenant, id), things);
     }
     // After a crash before this line, the same is done again, which changes nothing.
     await shelf.removeAll([nameUnkept({ tenant, id }, run)], "process");

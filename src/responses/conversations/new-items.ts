@@ -101,17 +101,15 @@ export function nameNewItem({ makeId }: Pick<ShelfParts, "makeId">, item: Item):
 
 /**
  * Adds the items that the conversation does not have yet: a client or a run that repeats itself adds nothing. Returns
- * false if the conversation was deleted meanwhile; nothing of the items remains then.
+ * false, and adds nothing, if the conversation was deleted meanwhile.
  */
 export async function putItems(
   { shelf, clock }: ShelfParts,
   conversation: ThingName,
   items: readonly NamedItem[],
 ): Promise<boolean> {
-  await shelf.putAll(toItemThings(conversation, items, clock.now()));
-  if (await shelf.get(conversation)) return true;
-  for (const { id } of items) await shelf.delete(nameItem(conversation, id));
-  return false;
+  const things = toItemThings(conversation, items, clock.now());
+  return (await shelf.putUnder(conversation, things)) !== undefined;
 }
 
 /** The items as things of the shelf. */

@@ -47,13 +47,13 @@ export function toEntries(
   return ids.filter((id) => toHome(id) !== parent).map((id) => ({ ...entry, ...rest, id }));
 }
 
-/** May be repeated: an existing entry is left as it is. */
+/** May be repeated: an existing entry is left as it is. Writes nothing for what was deleted meanwhile. */
 export async function indexItems(
-  { shelf, clock }: Pick<ItemIndexParts, "shelf" | "clock">,
+  { shelf, clock }: Pick<ItemIndexParts, "clock"> & { readonly shelf: Pick<Shelf, "putUnder"> },
   home: ItemHome,
   items: readonly { readonly id?: unknown }[],
 ): Promise<void> {
-  await putEntries(shelf, toEntries(home, items, clock.now()));
+  await putEntries(shelf, home, toEntries(home, items, clock.now()));
 }
 
 /**
@@ -61,11 +61,16 @@ export async function indexItems(
  */
 export const ENTRIES_AT_ONCE = 500;
 
-/** Writes a limited number at a time. */
-export async function putEntries(shelf: Shelf, entries: readonly NewThing[]): Promise<void> {
+/** Writes a limited number at a time, while the response or conversation exists. */
+export async function putEntries(
+  shelf: Pick<Shelf, "putUnder">,
+  { tenant, kind, parent: id }: ItemHome,
+  entries: readonly NewThing[],
+): Promise<void> {
   for (let from = 0; from < entries.length; from += ENTRIES_AT_ONCE) {
     if (from > 0) await nextTurn();
-    await shelf.putAll(entries.slice(from, from + ENTRIES_AT_ONCE));
+    const page = entries.slice(from, from + ENTRIES_AT_ONCE);
+    if ((await shelf.putUnder({ tenant, kind, id }, page)) === undefined) return;
   }
 }
 

@@ -14,7 +14,7 @@ import { createEventWriter } from "../fold/event-writer.ts";
 import { toResponseId } from "../fold/response-object.ts";
 import { withoutWrittenDeltas } from "../fold/written-deltas.ts";
 import { toOutputThings } from "../kept/kept-output.ts";
-import { ENTRIES_AT_ONCE, putEntries, toEntries } from "../references/item-index.ts";
+import { ENTRIES_AT_ONCE, type ItemHome, putEntries, toEntries } from "../references/item-index.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
 import type { ShelfParts } from "../tenant/shelf-parts.ts";
 
@@ -43,9 +43,9 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readon
   const parent = toResponseId(context.id);
   const nowMs = toEndMs(outcome);
   const items = [...input, ...said];
-  const entries = toEntries({ tenant, parent, kind: "response" }, items, nowMs);
+  const home = { tenant, parent, kind: "response" } as const;
   const things = [
-    ...(await putMany(kept, context, entries)),
+    ...(await putMany(kept, context, home, toEntries(home, items, nowMs))),
     ...toOutputThings(tenant, parent, said, nowMs),
   ];
   if (!conversation || !ANSWERS.has(outcome.ending)) return things;
@@ -55,8 +55,8 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readon
     return await append(kept, { tenant, id }, items);
   });
   if (!isThere) return things;
-  const others = toEntries({ tenant, parent: id, kind: "conversation" }, items, nowMs);
-  return [...things, ...(await putMany(kept, context, others))];
+  const other = { tenant, parent: id, kind: "conversation" } as const;
+  return [...things, ...(await putMany(kept, context, other, toEntries(other, items, nowMs)))];
 }
 
 /**
@@ -66,11 +66,12 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readon
 async function putMany(
   { shelf }: ShelfParts,
   context: RunContext,
+  home: ItemHome,
   entries: readonly NewThing[],
 ): Promise<readonly NewThing[]> {
   if (entries.length <= ENTRIES_AT_ONCE) return entries;
-  await context.step(`index:${entries[0]?.parent}`, async (step) => {
-    await putEntries(shelf, entries);
+  await context.step(`index:${home.parent}`, async (step) => {
+    await putEntries(shelf, home, entries);
     step.end([], "process");
     return null;
   });

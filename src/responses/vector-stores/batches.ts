@@ -19,10 +19,12 @@ import {
   type FileStatus,
   findStore,
   nameBatch,
+  nameStore,
   nameStoreFile,
   readBatch,
   readStoreFile,
   readStoreFiles,
+  toUnknownStore,
   type VectorParts,
 } from "./kept-store.ts";
 import { addFiles, listStoreFiles, NewStoreFile, type StoreFileObject } from "./store-files.ts";
@@ -69,13 +71,11 @@ export async function createBatch(
   }
   const id = parts.makeId("vsfb");
   await addFiles(parts, { tenant, store, batch: id }, added, async () => {
-    await parts.shelf.put({
-      ...nameBatch(tenant, id),
-      parent: store,
-      body: encodeBatch({ is_cancelled: false }),
-      created_at_ms: parts.clock.now(),
-      expires_at_ms: null,
-    });
+    const times = { created_at_ms: parts.clock.now(), expires_at_ms: null };
+    const body = encodeBatch({ is_cancelled: false });
+    const thing = { ...nameBatch(tenant, id), parent: store, body, ...times };
+    const added = await parts.shelf.putUnder(nameStore(tenant, store), [thing]);
+    if (added === undefined) throw toUnknownStore(store);
   });
   return getBatch(parts, tenant, { store, batch: id });
 }

@@ -117,8 +117,12 @@ export async function findStore(
 ): Promise<Thing> {
   const thing = await shelf.get(nameStore(tenant, id));
   if (thing) return thing;
+  throw toUnknownStore(id);
+}
+
+export function toUnknownStore(id: string): Failure {
   const message = `There is no vector store \`${clip(id, 80)}\`.`;
-  throw new Failure("not_found", message, { param: "vector_store_id" });
+  return new Failure("not_found", message, { param: "vector_store_id" });
 }
 
 /** Rejects with `not_found`. */

@@ -22,10 +22,12 @@ import {
   findStore,
   findStoreFile,
   type KeptStoreFile,
+  nameStore,
   nameStoreFile,
   readStoreFile,
   readStoreFiles,
   STORE_KIND,
+  toUnknownStore,
   type VectorParts,
 } from "./kept-store.ts";
 
@@ -144,7 +146,12 @@ async function putFile(
   };
   const name = nameStoreFile(tenant, store, file_id);
   const thing = { ...name, parent: store, body: encodeStoreFile(kept), created_at_ms: clock.now() };
-  if (await shelf.put({ ...thing, expires_at_ms: null })) return;
+  const added = await shelf.putUnder(nameStore(tenant, store), [{ ...thing, expires_at_ms: null }]);
+  if (added === undefined) {
+    await indexing.remove(run);
+    throw toUnknownStore(store);
+  }
+  if (added > 0) return;
   let old: string | undefined;
   await shelf.change(name, (body) => {
     old = readStoreFile({ body }).run_id;

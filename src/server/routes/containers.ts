@@ -5,7 +5,6 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import {
   type ContainerFileObject,
-  type ContainerName,
   copyToContainer,
   deleteContainerFile,
   getContainerFile,
@@ -14,6 +13,7 @@ import {
   toUploadName,
   writeContainerFile,
 } from "../../responses/containers/container-files.ts";
+import type { ContainerName } from "../../responses/containers/container-name.ts";
 import {
   deleteContainer,
   getContainer,

@@ -67,6 +67,14 @@ class MemoryShelf implements CountedShelf {
     for (const thing of things) await this.put(thing);
   }
 
+  async putUnder(parent: ThingName, things: readonly NewThing[]): Promise<number | undefined> {
+    if (!this.#entries.has(toKey(parent))) return undefined;
+    const before = this.#entries.size;
+    // Nothing comes between them: `put` waits for nothing.
+    for (const thing of things) void this.put(thing);
+    return this.#entries.size - before;
+  }
+
   async claim({ claim, things, isOver }: Claim): Promise<ThingHead | undefined> {
     const held = this.#entries.get(toKey(claim))?.thing;
     if (held && !isOver(held)) return held;

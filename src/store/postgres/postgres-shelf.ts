@@ -30,6 +30,7 @@ import {
   DELETE_THING,
   DELETE_TREE,
   insertThings,
+  lockParents,
   NAMED,
   toName,
   toNameColumns,
@@ -70,14 +71,21 @@ class PostgresShelf implements Shelf {
   async put(thing: NewThing): Promise<boolean> {
     return await this.#db.transact(async (tx, isRetry) => {
       if ((await insertThings(tx, [thing])) > 0) return true;
-      // The row may exist already, created by a try whose answer was lost.
-      const found = isRetry ? await find(tx, thing) : undefined;
-      return found?.created_at_ms === thing.created_at_ms && isSame(found.body, thing.body);
+      return isRetry && (await countSame(tx, [thing])) > 0;
     });
   }
 
   async putAll(things: readonly NewThing[]): Promise<void> {
     if (things.length > 0) await this.#db.transact((tx) => insertThings(tx, things));
+  }
+
+  async putUnder(parent: ThingName, things: readonly NewThing[]): Promise<number | undefined> {
+    return await this.#db.transact(async (tx, isRetry) => {
+      await lockParents(tx, [parent]);
+      if ((await positionOf(tx, parent)) === undefined) return undefined;
+      const added = await insertThings(tx, things);
+      return isRetry ? await countSame(tx, things) : added;
+    });
   }
 
   async claim({ claim, things, isOver }: Claim): Promise<Thing | undefined> {
@@ -164,10 +172,12 @@ class PostgresShelf implements Shelf {
     // Rows that an earlier try removed, whose answer was lost, are gone for the next one.
     let most = 0;
     return await this.#db.transact(async (tx) => {
+      // The runs first: an ending has the lock of its run when it stores things, too.
+      for (const { run } of doomed) if (run !== undefined) await tx.run(DELETE_TREE, toColumn(run));
+      await lockParents(tx, doomed);
       let removed = 0;
       for (const thing of doomed) {
         if ((await tx.run(DELETE_THING, ...toNameColumns(thing))) > 0) removed++;
-        if (thing.run !== undefined) await tx.run(DELETE_TREE, toColumn(thing.run));
       }
       most = Math.max(most, removed);
       return most;
@@ -331,6 +341,16 @@ async function nextGeneration(tx: Queries, position: number): Promise<number> {
 async function lockName(tx: Queries, { tenant, kind, id }: ThingName): Promise<void> {
   const name = toColumn([tenant, kind, id].join("\n"));
   await tx.get("select pg_advisory_xact_lock(hashtextextended('name ' || $1, 0))", name);
+}
+
+/** How many of the things exist as they are: those that a try has stored whose answer was lost. */
+async function countSame(tx: Queries, things: readonly NewThing[]): Promise<number> {
+  let same = 0;
+  for (const thing of things) {
+    const found = await find(tx, thing);
+    if (found?.created_at_ms === thing.created_at_ms && isSame(found.body, thing.body)) same++;
+  }
+  return same;
 }
 
 async function find(db: Reads, name: ThingName): Promise<Thing | undefined> {

@@ -29,15 +29,8 @@ export const DELETE_TREE = `with recursive tree (id) as (
  * in which others see them. Locks are taken in one order, so that two transactions cannot wait for each other.
  */
 export async function insertThings(tx: Queries, things: readonly NewThing[]): Promise<number> {
-  const parents = new Set(
-    things.flatMap(({ tenant, parent }) => (parent === null ? [] : [`${tenant}\n${parent}`])),
-  );
-  for (const parent of [...parents].sort()) {
-    await tx.get(
-      "select pg_advisory_xact_lock(hashtextextended('thing ' || $1, 0))",
-      toColumn(parent),
-    );
-  }
+  const parents = things.map(({ tenant, parent }) => ({ tenant, id: parent }));
+  await lockParents(tx, parents);
   let inserted = 0;
   for (const thing of things) {
     const { parent, body, created_at_ms, expires_at_ms } = thing;
@@ -45,6 +38,21 @@ export async function insertThings(tx: Queries, things: readonly NewThing[]): Pr
     inserted += await tx.run(INSERT_THING, ...toNameColumns(thing), ...rest);
   }
   return inserted;
+}
+
+/**
+ * Waits for the transactions that add to these or delete them. A deletion finds what belongs to a thing when its
+ * statement begins: what another transaction adds meanwhile would stay.
+ */
+export async function lockParents(
+  tx: Queries,
+  parents: readonly { readonly tenant: string; readonly id: string | null }[],
+): Promise<void> {
+  const names = parents.flatMap(({ tenant, id }) => (id === null ? [] : [`${tenant}\n${id}`]));
+  for (const name of [...new Set(names)].sort()) {
+    const sql = "select pg_advisory_xact_lock(hashtextextended('thing ' || $1, 0))";
+    await tx.get(sql, toColumn(name));
+  }
 }
 
 const INSERT_THING = `insert into offshoot.things

@@ -29,7 +29,7 @@ import type { SqliteDatabase } from "./sqlite-database.ts";
 import type { SqliteRow, SqliteValue } from "./sqlite-driver.ts";
 import { removeLeftDraft } from "./sqlite-parts.ts";
 import {
-  bodiesOf,
+  DELETE_TREE,
   HEAD,
   insertAll,
   insertThing,
@@ -41,8 +41,9 @@ import {
   toHead,
   toName,
   toNamed,
+  toWriting,
 } from "./sqlite-things.ts";
-import { type ValueWriting, writeWith } from "./sqlite-values.ts";
+import { writeWith } from "./sqlite-values.ts";
 import type { Durability } from "./write-line.ts";
 
 /** How many pieces one writer can have: a terabyte of them. */
@@ -77,11 +78,6 @@ const READ_CHAIN = `with recursive chain (depth, link, next) as (
   select ${LISTED} from chain cross join things on tenant = ?1 and kind in (?2, ?6) and id = chain.link
   order by chain.depth`;
 
-/** A run and all below it, by the same rules. */
-export const DELETE_TREE = `with recursive tree (id) as (
-    values (?) union select runs.id from tree cross join runs on runs.parent_id = tree.id)
-  delete from runs where id in (select id from tree)`;
-
 const LAST_OF_PAGE = `select max(at) as last from
   (select rowid as at from runs where rowid > ? order by rowid limit ?)`;
 
@@ -114,6 +110,12 @@ class SqliteShelf implements Shelf {
   async putAll(things: readonly NewThing[]): Promise<void> {
     if (things.length === 0) return;
     await writeWith(this.#db, toWriting(things), (bodies) => insertAll(this.#db, things, bodies));
+  }
+
+  async putUnder(parent: ThingName, things: readonly NewThing[]): Promise<number | undefined> {
+    return await writeWith(this.#db, toWriting(things), (bodies) =>
+      this.#positionOf(parent) === undefined ? undefined : insertAll(this.#db, things, bodies),
+    );
   }
 
   async claim({ claim, things, isOver }: Claim): Promise<ThingHead | undefined> {
@@ -384,10 +386,6 @@ class SqliteShelf implements Shelf {
     const row = this.#db.get(`select position from things where ${NAMED}`, ...toNamed(name));
     return row && Number(row["position"]);
   }
-}
-
-function toWriting(things: readonly NewThing[]): ValueWriting {
-  return { values: bodiesOf(things), durability: "power", tenant: things[0]?.tenant };
 }
 
 /** The state of a writer of bytes between its transactions. */

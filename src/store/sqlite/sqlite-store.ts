@@ -29,10 +29,10 @@ import { insertRun } from "./sqlite-new-run.ts";
 import { noteEvents } from "./sqlite-notes.ts";
 import { tryRemoveLeftDraft } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
-import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
+import { createSqliteShelf } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
 import { createSpendingRows } from "./sqlite-spending.ts";
-import { insertAll, toFinishWriting, toRunWriting } from "./sqlite-things.ts";
+import { DELETE_TREE, insertAll, toFinishWriting, toRunWriting } from "./sqlite-things.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
 import {
   type ReadyValue,

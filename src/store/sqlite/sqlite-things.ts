@@ -28,6 +28,11 @@ export const HEAD = "tenant, kind, id, parent, created_at_ms, expires_at_ms, pos
 /** The columns of a list: null stands for a body that is read later. */
 export const LISTED = `${HEAD}, parts, case when octet_length(body) <= ${SHORT_BYTES} then body end as body`;
 
+/** A run and all below it. */
+export const DELETE_TREE = `with recursive tree (id) as (
+    values (?) union select runs.id from tree cross join runs on runs.parent_id = tree.id)
+  delete from runs where id in (select id from tree)`;
+
 /** How many characters are parsed between two looks at the time. */
 const PIECE_LENGTH = 64 * 1024;
 
@@ -46,8 +51,12 @@ export function insertThing(db: SqliteDatabase, thing: NewThing, body: ReadyValu
   return added;
 }
 
-/** The bodies that must be ready for a transaction that inserts things. */
-export function bodiesOf(things: readonly NewThing[] = []): readonly Json[] {
+/** What must be ready for a transaction that inserts the things of one tenant. */
+export function toWriting(things: readonly NewThing[]): ValueWriting {
+  return { values: bodiesOf(things), durability: "power", tenant: things[0]?.tenant };
+}
+
+function bodiesOf(things: readonly NewThing[] = []): readonly Json[] {
   return things.map(({ body }) => body);
 }
 
@@ -70,13 +79,15 @@ export function toFinishWriting(id: string, end: Omit<RunFinish, "firstSeq">): V
   return { values, durability: "power", run: id };
 }
 
-/** Inside a transaction; `bodies` are those of the things, in their order. */
+/** Inside a transaction: how many rows were added. `bodies` are those of the things, in their order. */
 export function insertAll(
   db: SqliteDatabase,
   things: readonly NewThing[],
   bodies: readonly ReadyValue[],
-): void {
-  for (const [at, thing] of things.entries()) insertThing(db, thing, bodies[at] ?? "null");
+): number {
+  let added = 0;
+  for (const [at, thing] of things.entries()) added += insertThing(db, thing, bodies[at] ?? "null");
+  return added;
 }
 
 /** Inside a transaction: whether there is such a thing. */

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createIds } from "../../../src/base/ids.ts";
 import {
-  type ContainerName,
   copyToContainer,
   deleteContainerFile,
   getContainerFile,
@@ -13,6 +12,7 @@ import {
   toUploadName,
   writeContainerFile,
 } from "../../../src/responses/containers/container-files.ts";
+import type { ContainerName } from "../../../src/responses/containers/container-name.ts";
 import {
   deleteContainer,
   getContainer,
@@ -54,6 +54,20 @@ const write = (
   });
 
 describe("containers", () => {
+  it("take no file that arrives while they are deleted", async () => {
+    const parts = createParts();
+    const { id } = await make(parts);
+    const container = { tenant: "t", containerId: id };
+    const list = parts.shelf.list.bind(parts.shelf);
+    parts.shelf.list = async (query) => {
+      const files = await list(query);
+      await deleteContainer(parts, "t", id);
+      return files;
+    };
+    await assert.rejects(write(parts, container, "a.txt", "text"), { code: "not_found" });
+    assert.equal(await parts.shelf.countBytes("t"), 0);
+  });
+
   it("are made, listed, shown and deleted as published", async () => {
     const parts = createParts();
     const made = await make(parts, { name: "a", memory_limit: "4g" });

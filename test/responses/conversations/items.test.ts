@@ -298,10 +298,10 @@ describe("items of a conversation, for runs", () => {
   it("are refused, and leave nothing, when the conversation goes meanwhile", async () => {
     const { parts, id } = await openConversation();
     const { shelf } = parts;
-    const put = shelf.put.bind(shelf);
-    shelf.put = async (thing) => {
+    const putUnder = shelf.putUnder.bind(shelf);
+    shelf.putUnder = async (parent, things) => {
       await shelf.delete({ tenant: "t", kind: "conversation", id });
-      return put(thing);
+      return putUnder(parent, things);
     };
     const gone = { code: "not_found" };
     await assert.rejects(appendItems(parts, "t", id, [say("a", "a")]), gone);

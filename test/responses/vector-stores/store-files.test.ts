@@ -17,7 +17,7 @@ import {
   readStoreFileContent,
   updateStoreFile,
 } from "../../../src/responses/vector-stores/store-files.ts";
-import { createStore } from "../../../src/responses/vector-stores/stores.ts";
+import { createStore, deleteStore } from "../../../src/responses/vector-stores/stores.ts";
 import { checkPublished } from "../../conformance/check.ts";
 import { createBench, TENANT, type VectorBench } from "./vector-fixture.ts";
 
@@ -130,6 +130,32 @@ describe("files of a vector store", () => {
     assert.equal(deleted.deleted, true);
     assert.equal(await countChunks(bench, store), 0);
     await assert.rejects(getStoreFile(bench, TENANT, { store, file }), { code: "not_found" });
+  });
+
+  it("are not added to a store that is deleted meanwhile", async () => {
+    const bench = await createBench();
+    const file = await bench.upload("a.txt", "Some text.");
+    for (const body of [{ file_id: file }, { file_ids: [file] }]) {
+      const { id: store } = await createStore(bench, TENANT, {});
+      const bytes = await bench.shelf.countBytes(TENANT);
+      let run = "";
+      const promise: typeof bench.indexing.promise = async (...job) => {
+        [run] = job;
+        await bench.indexing.promise(...job);
+        if (await bench.shelf.get({ tenant: TENANT, kind: "vector_store", id: store })) {
+          await deleteStore(bench, TENANT, store);
+        }
+      };
+      const deleting = { ...bench, indexing: { ...bench.indexing, promise } };
+      const adding =
+        "file_id" in body
+          ? createStoreFile(deleting, TENANT, store, body)
+          : createBatch(deleting, TENANT, store, body);
+      await assert.rejects(adding, { code: "not_found", param: "vector_store_id" });
+      await bench.engine.idle();
+      assert.ok((await bench.shelf.countBytes(TENANT)) < bytes, "no file of the store is left");
+      assert.equal(await bench.engine.status(run), undefined);
+    }
   });
 
   it("leave a store when the deletion that a crash has cut is repeated", async () => {

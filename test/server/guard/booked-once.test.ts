@@ -74,7 +74,7 @@ describe("a stored response", () => {
         id: string;
       };
       const refuse = () => Promise.reject(new Failure("store_failed", "It cannot be kept."));
-      for (const { shelf } of server.replicas) Object.assign(shelf, { putAll: refuse });
+      for (const { shelf } of server.replicas) Object.assign(shelf, { putUnder: refuse });
       const body = { input: "Hi", conversation: id };
       const { status, usage } = JSON.parse((await server.send({ token, body })).text);
       assert.deepEqual([status, usage.total_tokens], ["failed", 110]);

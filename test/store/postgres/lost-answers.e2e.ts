@@ -151,14 +151,20 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
     const shelf = await bench.kept.shelf();
     assert.equal(await losing(bench, () => shelf.put({ ...thing, created_at_ms: 1 })), true);
     assert.equal(await shelf.put({ ...thing, created_at_ms: 2 }), false);
+    const below = { ...thing, id: "2", parent: "1", created_at_ms: 1 };
+    bench.proxy.loseAnswerTo(COMMIT);
+    assert.equal(await shelf.putUnder(thing, [below]), 1);
+    bench.proxy.loseAnswerTo(COMMIT);
+    assert.equal(await shelf.putUnder(thing, [{ ...below, created_at_ms: 2 }]), 0);
+    assert.equal(bench.proxy.lost, 3);
     bench.proxy.loseAnswerTo(COMMIT);
     assert.equal(await shelf.delete(thing), true);
-    assert.equal(bench.proxy.lost, 2);
+    assert.equal(bench.proxy.lost, 4);
     assert.equal(await shelf.delete(thing), false);
     const claim = { ...thing, created_at_ms: 1, body: { by: "me" } };
     bench.proxy.loseAnswerTo(COMMIT);
     assert.equal(await shelf.claim({ claim, things: [], isOver: () => false }), undefined);
-    assert.equal(bench.proxy.lost, 3);
+    assert.equal(bench.proxy.lost, 5);
   });
 
   it("writes a run down, its steps, its events and its ending once", async () => {

@@ -30,6 +30,7 @@ import { describeStorage } from "../storage-contract.ts";
 import { describeStore, newRun, notices } from "../store-contract.ts";
 import { describeStoreModel } from "../store-model.ts";
 import { describeTurns } from "../turns-contract.ts";
+import { describeUnder } from "../under-contract.ts";
 import { describeVendorLimits } from "../vendor-limits-contract.ts";
 import { POSTGRES_LACK, type PostgresServer, startPostgres } from "./postgres-server.ts";
 
@@ -77,6 +78,7 @@ if (server === undefined) {
   describeFailedCalls("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
   describeShelf("Postgres shelf", async () => (await open()).shelf());
+  describeUnder("Postgres shelf", async () => (await open()).shelf());
   describeChains("Postgres shelf", async () => (await open()).shelf());
   describeStorage("Postgres shelf", async () => (await open()).shelf());
   describeBatches("Postgres shelf", async () => {
@@ -152,6 +154,39 @@ if (server === undefined) {
       await server.query(address, `update offshoot.vendor_demands set ${earlier("beaten_at")}`);
     };
     return { limits, age };
+  });
+
+  describe("Postgres: a thing that is being deleted", () => {
+    it("gets nothing more, also if its deletion has begun and takes its time", async () => {
+      const address = await server.newAddress();
+      const shelf = await (await open(address)).shelf();
+      const about = { tenant: "t", body: 1, created_at_ms: 1, expires_at_ms: null };
+      const conversation = { ...about, kind: "conversation", id: "a", parent: null };
+      const item = (id: string) => ({ ...about, kind: "item", id, parent: "a" });
+      await shelf.putAll([conversation, item("1")]);
+      const db = await openDatabase(address);
+      after(() => db.close());
+      const waiting = `select 1 from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock'`;
+      const waits = async (count: number): Promise<boolean> =>
+        (await server.query(address, waiting)).length >= count;
+      let isPut = false;
+      let deleting: Promise<boolean> = Promise.resolve(false);
+      let putting: Promise<number | undefined> = Promise.resolve(0);
+      await db.transact(async (tx) => {
+        await tx.get("select 1 from offshoot.things where id = '1' for update");
+        deleting = shelf.delete(conversation);
+        await untilTrue(() => waits(1), "the deletion waits for the item");
+        putting = shelf.putUnder(conversation, [item("2")]);
+        void putting.finally(() => {
+          isPut = true;
+        });
+        await untilTrue(async () => isPut || (await waits(2)), "the other is at work");
+      });
+      assert.equal(await deleting, true);
+      assert.equal(await putting, undefined);
+      assert.equal(await shelf.get(item("2")), undefined);
+    });
   });
 
   describeDatabase(server);
