@@ -154,7 +154,9 @@ async function putFile(
   if (added > 0) return;
   let old: string | undefined;
   await shelf.change(name, (body) => {
-    old = readStoreFile({ body }).run_id;
+    const { run_id } = readStoreFile({ body });
+    // The record makes the change again if its answer was lost: then the file names this run already.
+    if (run_id !== run) old = run_id;
     return thing.body;
   });
   if (old !== undefined) await indexing.remove(old);

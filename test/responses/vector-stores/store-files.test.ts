@@ -158,6 +158,21 @@ describe("files of a vector store", () => {
     }
   });
 
+  it("are indexed also if the record makes each change twice", async () => {
+    const { bench, store, files } = await createFilled(["a.txt"]);
+    const file = files[0] ?? "";
+    const change = bench.shelf.change.bind(bench.shelf);
+    bench.shelf.change = async (...asked) => {
+      await change(...asked);
+      return await change(...asked);
+    };
+    await createStoreFile(bench, TENANT, store, { file_id: file });
+    await bench.engine.idle();
+    const { status } = await getStoreFile(bench, TENANT, { store, file });
+    assert.equal(status, "completed");
+    assert.equal(await countChunks(bench, store), 1);
+  });
+
   it("leave a store when the deletion that a crash has cut is repeated", async () => {
     const { bench, store, files } = await createFilled(["a.txt"]);
     const file = files[0] ?? "";
