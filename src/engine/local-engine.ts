@@ -106,11 +106,12 @@ class LocalEngine implements Engine {
       tenant,
       things,
       journal,
+      // Its limit, and its place in a queue, are there from the beginning: this process may die after any write.
+      steps: toLimitSteps(timeoutMs),
     };
     if (queue?.placement === "queue") {
-      // Its place and its limit are there from the beginning: this process may die after any write.
       const place = { queue: queue.name, lane: queue.lane };
-      const left = { ...about, owner: null, place, steps: toLimitSteps(timeoutMs) };
+      const left = { ...about, owner: null, place };
       if (await turns.create(left, queue)) void this.#here.takeTurns();
       return;
     }

@@ -29,7 +29,7 @@ import { abortAll, confirmAll, findAbove, findBelow } from "./owned-tree.ts";
 import { createOwners, type Owners } from "./owners.ts";
 import { createResting } from "./resting.ts";
 import { createRunContext } from "./run-context.ts";
-import { holdToLimit, LIMIT_KEY, saveLimit } from "./time-limit.ts";
+import { holdToLimit, LIMIT_KEY } from "./time-limit.ts";
 import { createTurns, type QueueTurns } from "./turns.ts";
 import { waitUncounted } from "./uncounted-time.ts";
 import {
@@ -219,7 +219,6 @@ export class LocalRuns {
     const epoch = own ?? (await store.claim(id, owner, options.from, this.journal));
     if (epoch === undefined) return false;
     const owned = await openOwnedRun({ store, hub, id, fresh, epoch, term });
-    await saveLimit(store, { id, epoch, limitMs });
     if (this.observers.size > 0 && owned.run.next_seq > 0) {
       const [first] = await store.readEvents(id, -1, 1);
       for (const observe of this.observers) if (first) observe(first);

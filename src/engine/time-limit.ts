@@ -3,7 +3,6 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
-import type { Store } from "../store/store.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import { abortAll, findBelow } from "./owned-tree.ts";
 import type { Uncounted } from "./uncounted-time.ts";
@@ -11,23 +10,9 @@ import type { Uncounted } from "./uncounted-time.ts";
 /** Journal key of a run's time limit, so that it holds after a takeover too. */
 export const LIMIT_KEY = "@limit_ms";
 
-interface RunLimit {
-  readonly id: string;
-  readonly epoch: number;
-  /** Undefined for a run without a limit: nothing is written. */
-  readonly limitMs: number | undefined;
-}
-
-/** The journal of a run that is written down without an owner. */
+/** The journal that a run is written down with. */
 export function toLimitSteps(limitMs: number | undefined): readonly { key: string; value: Json }[] {
   return limitMs === undefined ? [] : [{ key: LIMIT_KEY, value: limitMs }];
-}
-
-export async function saveLimit(
-  store: Pick<Store, "saveStep">,
-  { id, epoch, limitMs }: RunLimit,
-): Promise<void> {
-  if (limitMs !== undefined) await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
 }
 
 /** The longest time a timer can be set to. */

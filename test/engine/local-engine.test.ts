@@ -5,6 +5,7 @@ import { after } from "node:test";
 import { openKept } from "../../src/store/open-kept.ts";
 import { describeBooking } from "./booking-contract.ts";
 import { describeCancelling } from "./cancel-contract.ts";
+import { describeClaims } from "./claim-contract.ts";
 import { describeDraining } from "./drain-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
@@ -44,6 +45,7 @@ for (const [name, open] of Object.entries(records)) {
   const openBench = (): Promise<LocalBench> => openLocalBench(open);
   describeEngine(name, openBench);
   describeOwnership(name, openBench);
+  describeClaims(name, openBench);
   describePlacement(name, openBench);
   describeCancelling(name, openBench);
   describeFollow(name, openBench);
