@@ -78,13 +78,20 @@ class LocalEngine implements Engine {
       isYoung: (createdAtMs) => isYoung(clock, createdAtMs),
     });
     const taken: string[] = [];
+    const failures: unknown[] = [];
     for (const { id, epoch } of abandoned) {
       const isStuck = await broken.isStuck(id, store);
       if (isStuck || this.#here.isStopped || this.#here.resting.isDraining) continue;
-      if (await this.#here.launch(id, { from: epoch })) taken.push(id);
+      try {
+        if (await this.#here.launch(id, { from: epoch })) taken.push(id);
+      } catch (thrown) {
+        // One whose values cannot be read must not keep the others waiting.
+        failures.push(thrown);
+      }
     }
     await this.#here.takeTurns();
     await this.#here.carrier.tidy();
+    if (failures.length > 0) throw failures[0];
     return taken;
   }
 

@@ -223,11 +223,12 @@ export class LocalRuns {
       const [first] = await store.readEvents(id, -1, 1);
       for (const observe of this.observers) if (first) observe(first);
     }
+    // Left while its last owner was dying; later messages are found by the watch.
+    const cancels = epoch > 1 ? await findCancels(store, owner) : [];
+    // From here on nothing fails: a run that counts as owned here has to be executed here.
     const broken = this.broken.take(id);
     this.#owned.set(id, owned);
     this.#cancels.begin();
-    // Left while its last owner was dying; later messages are found by the watch.
-    const cancels = epoch > 1 ? await findCancels(store, owner) : [];
     for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
     const limit = limitMs ?? owned.journal.get(LIMIT_KEY);
     const work = (): Promise<Carried> => this.#execute(owned, limit, broken);

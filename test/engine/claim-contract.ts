@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
 import type { RunContext } from "../../src/engine/engine.ts";
-import { onBenches, settle, until } from "./engine-fixture.ts";
-import type { LocalBench } from "./local-fixture.ts";
+import { completed, onBenches, settle, until } from "./engine-fixture.ts";
+import { type LocalBench, wrapStore } from "./local-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
+const SILENT = new Failure("store_busy", "The record is silent.");
 
 const untilAborted = (context: RunContext): Promise<never> =>
   new Promise((_, reject) => {
@@ -33,6 +35,43 @@ export function describeClaims(name: string, openBench: () => Promise<LocalBench
         bench.clock.advance(5000);
         await settle();
         assert.equal((await second.status("run_1"))?.ending, "timeout");
+      }),
+    );
+
+    it(
+      "is taken over with the next start if the record fails after its claim",
+      onBench(async (bench) => {
+        const first = bench.engine();
+        first.define("agent", untilAborted);
+        await first.submit("agent", null, RUN);
+        first.crash();
+        let isSilent = true;
+        const loseAnswer = (method: string): Failure | undefined =>
+          isSilent && method === "findSignals" ? SILENT : undefined;
+        const second = bench.engine({ faults: { loseAnswer } });
+        second.define("agent", async () => completed("done"));
+        await assert.rejects(second.start(), { code: "store_busy" });
+        isSilent = false;
+        assert.deepEqual(await second.start(), ["run_1"]);
+        assert.equal((await second.result("run_1")).result, "done");
+      }),
+    );
+
+    it(
+      "is taken over also if another one cannot be read",
+      onBench(async (bench) => {
+        const first = bench.engine();
+        first.define("agent", untilAborted);
+        for (const id of ["run_1", "run_2"]) await first.submit("agent", null, { ...RUN, id });
+        first.crash();
+        const store = wrapStore(bench.store, (method, call) => async (...values) => {
+          if (method === "getRun" && values[0] === "run_1") throw SILENT;
+          return await call(...values);
+        });
+        const second = bench.engine({ store });
+        second.define("agent", async () => completed("done"));
+        await assert.rejects(second.start(), { code: "store_busy" });
+        assert.equal((await second.result("run_2")).result, "done");
       }),
     );
   });
