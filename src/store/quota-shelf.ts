@@ -102,7 +102,7 @@ function toPlain(
     list: (query) => shelf.list(query),
     readChain: (chain) => shelf.readChain(chain),
     update: (name, body) => shelf.update(name, body),
-    change: (name, change, survives) => shelf.change(name, change, survives),
+    change: (name, change, toExpiry) => shelf.change(name, change, toExpiry),
     delete: (name) => shelf.delete(name),
     removeAll: (doomed, survives) => shelf.removeAll(doomed, survives),
     removeOrphans: (search) => shelf.removeOrphans(search),

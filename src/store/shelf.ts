@@ -39,12 +39,13 @@ export interface Shelf {
   update(name: ThingName, body: Json): Promise<boolean>;
   /**
    * Changes the body in one transaction, so that of two concurrent changes both count. Undefined when the thing does
-   * not exist; `change` must be pure, and may return undefined to leave it as it is. `survives` as in `removeAll`.
+   * not exist; `change` must be pure, and may return undefined to leave it as it is. `toExpiry` gives the expiry that
+   * goes with the new body; without it the expiry stays.
    */
   change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
-    survives?: "process" | "power",
+    toExpiry?: (body: Json) => number | null,
   ): Promise<Json | undefined>;
   /** Removes it, its bytes, and everything whose parent it is, at any depth. False when it does not exist. */
   delete(name: ThingName): Promise<boolean>;
@@ -93,8 +94,13 @@ export interface ThingName {
 }
 
 export interface DoomedThing extends ThingName {
-  /** The run it stands for; undefined if there is none. */
+  /** The run it stands for, which is removed in any case; undefined if there is none. */
   readonly run?: string | undefined;
+  /**
+   * The thing is removed only if it has expired by then: since it was found, it may have been used, or its name may
+   * have been given to another one.
+   */
+  readonly expiredBy?: number | undefined;
 }
 
 /** Which runs stand for which things: their ids differ only by their prefixes. */

@@ -5,6 +5,7 @@ import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { limitShelf } from "../../src/store/quota-shelf.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { countTurns } from "../base/count-turns.ts";
+import { describeExpiry } from "./expiry-contract.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { describeUnder } from "./under-contract.ts";
@@ -19,6 +20,7 @@ function open(quota: number | undefined): Shelf {
 }
 
 describeShelf("a shelf with a quota", async () => open(100_000_000));
+describeExpiry("a shelf with a quota", async () => open(100_000_000));
 describeUnder("a shelf with a quota", async () => open(100_000_000));
 describeStorage("a shelf with a quota", async () => open(100_000_000));
 

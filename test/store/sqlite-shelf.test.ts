@@ -10,6 +10,7 @@ import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite/sqli
 import { describeBatches } from "./batches-contract.ts";
 import { describeChains } from "./chain-contract.ts";
 import { dropParts, withFailingDisk } from "./database-path.ts";
+import { describeExpiry } from "./expiry-contract.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { ended, newRun, notices } from "./store-contract.ts";
@@ -31,6 +32,7 @@ async function openStores(path = join(directory, `${files++}.db`)): Promise<Sqli
 const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
 
 describeShelf("SQLite shelf", openShelf);
+describeExpiry("SQLite shelf", openShelf);
 describeUnder("SQLite shelf", openShelf);
 describeChains("SQLite shelf", openShelf);
 describeStorage("SQLite shelf", openShelf);

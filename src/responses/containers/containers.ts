@@ -59,8 +59,8 @@ export async function putContainer(
   const expires_at_ms = nowMs + minutes * MINUTE_MS;
   const isNew = await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
   if (isNew || (await isAlive({ shelf, clock }, tenant, id))) return;
-  // The container has expired, but was not swept yet.
-  await shelf.delete(nameContainer({ tenant, containerId: id }));
+  // The container has expired, but was not swept yet. Another call may have replaced it by now.
+  await shelf.removeAll([{ ...nameContainer({ tenant, containerId: id }), expiredBy: nowMs }]);
   await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
 }
 
@@ -119,8 +119,8 @@ export async function touchContainer(
   const name = nameContainer({ tenant, containerId: id });
   const last_active_ms = clock.now();
   const { minutes } = readContainer(thing);
-  await shelf.change(name, (body) => ({ ...(body as object), last_active_ms }) as Json);
-  await shelf.setExpiry(name, last_active_ms + minutes * MINUTE_MS);
+  const change = (body: Json): Json => ({ ...(body as object), last_active_ms }) as Json;
+  await shelf.change(name, change, () => last_active_ms + minutes * MINUTE_MS);
   return toContainer({ ...thing, body: { ...(thing.body as object), last_active_ms } as Json });
 }
 

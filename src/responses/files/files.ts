@@ -82,10 +82,14 @@ export async function createFile(
     const media_type = toMediaType(filename, seen.head);
     const kept: KeptFile = { filename, purpose, bytes: written, media_type, ready: true };
     const expires_at_ms = expiresAfterMs === undefined ? null : created_at_ms + expiresAfterMs;
-    // In this order: if the process crashes between the two, the rest still expires.
-    if (!(await shelf.update(name, encodeFile(kept)))) throw toUnknownFile(name.id);
-    await shelf.setExpiry(name, expires_at_ms);
-    return toFile({ ...upload, expires_at_ms, body: encodeFile(kept) });
+    const body = encodeFile(kept);
+    const changed = await shelf.change(
+      name,
+      () => body,
+      () => expires_at_ms,
+    );
+    if (changed === undefined) throw toUnknownFile(name.id);
+    return toFile({ ...upload, expires_at_ms, body });
   } catch (thrown) {
     await shelf.delete(name);
     throw thrown;

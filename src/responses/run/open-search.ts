@@ -16,7 +16,7 @@ import { defineIndexing } from "../vector-stores/index-body.ts";
 import { createIndexRuns } from "../vector-stores/index-runs.ts";
 import { type FileIndexParts, STORE_KIND, type VectorParts } from "../vector-stores/kept-store.ts";
 import { forgetFile } from "../vector-stores/store-files.ts";
-import { deleteStore } from "../vector-stores/stores.ts";
+import { expireStore } from "../vector-stores/stores.ts";
 import { createVectorMemory } from "../vector-stores/vector-memory.ts";
 
 export interface HostedSearchSettings {
@@ -33,8 +33,8 @@ export interface OpenedSearch {
   readonly kinds: readonly ToolKind[];
   /** Removes a file from every vector store, before it is deleted. */
   forgetFile(tenant: string, id: string): Promise<void>;
-  /** Removes the data of an expired thing, and the thing itself if it is a store. */
-  expire(thing: ThingName): Promise<void>;
+  /** Removes the data of a thing that has expired by then, and the thing itself if it is a store. */
+  expire(thing: ThingName, expiredBy: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,8 +61,8 @@ export function openSearch(
       createFileSearchKind(parts),
     ],
     forgetFile: (tenant, id) => forgetFile(vectors, tenant, id),
-    async expire({ tenant, kind, id }) {
-      if (kind === STORE_KIND) await deleteStore(vectors, tenant, id);
+    async expire({ tenant, kind, id }, expiredBy) {
+      if (kind === STORE_KIND) await expireStore(vectors, tenant, id, expiredBy);
       if (kind === "file") await forgetFile(vectors, tenant, id);
     },
     async close() {

@@ -5,7 +5,7 @@ import type { Json } from "../../base/json.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
-import type { Thing } from "../../store/shelf.ts";
+import type { DoomedThing, Thing } from "../../store/shelf.ts";
 import { findMade, keepFirst, type OnceKey } from "../tenant/idempotency.ts";
 import { type ListPage, parsePaging, toPage, toThingQuery } from "../tenant/paging.ts";
 import { toSeconds } from "../tenant/shelf-parts.ts";
@@ -150,7 +150,7 @@ export async function updateStore(
   const asked = parseAs(UpdateStore, body ?? {}, "request");
   await findStore(parts, tenant, id);
   const { name, metadata, expires_after } = asked;
-  const changed = await parts.shelf.change(nameStore(tenant, id), (written: Json) => {
+  const change = (written: Json): Json => {
     const kept = readStore({ body: written });
     return encodeStore({
       ...kept,
@@ -159,10 +159,8 @@ export async function updateStore(
       expires_after_days:
         expires_after === undefined ? kept.expires_after_days : (expires_after?.days ?? null),
     });
-  });
-  if (changed !== undefined) {
-    await parts.shelf.setExpiry(nameStore(tenant, id), toExpiryMs(readStore({ body: changed })));
-  }
+  };
+  await parts.shelf.change(nameStore(tenant, id), change, toExpiryOf);
   return getStore(parts, tenant, id);
 }
 
@@ -173,14 +171,29 @@ export async function deleteStore(
   id: string,
 ): Promise<DeletedVectorStore> {
   await findStore(parts, tenant, id);
+  await removeStore(parts, nameStore(tenant, id));
+  return { id, object: "vector_store.deleted", deleted: true };
+}
+
+/** Removes a store that has expired by then, unless it is gone or was used meanwhile. */
+export async function expireStore(
+  parts: FileIndexParts,
+  tenant: string,
+  id: string,
+  expiredBy: number,
+): Promise<void> {
+  await removeStore(parts, { ...nameStore(tenant, id), expiredBy });
+}
+
+async function removeStore(parts: FileIndexParts, doomed: DoomedThing): Promise<void> {
+  const { tenant, id: store } = doomed;
   const runs: string[] = [];
-  for await (const file of readStoreFiles(parts.shelf, tenant, id)) {
+  for await (const file of readStoreFiles(parts.shelf, tenant, store)) {
     runs.push(readStoreFile(file).run_id);
   }
-  await parts.shelf.delete(nameStore(tenant, id));
+  if ((await parts.shelf.removeAll([doomed])) === 0) return;
   for (const run of runs) await parts.indexing.remove(run);
-  await parts.chunks.deleteStore({ tenant, store: id });
-  return { id, object: "vector_store.deleted", deleted: true };
+  await parts.chunks.deleteStore({ tenant, store });
 }
 
 /** Each use of a store extends its life. */
@@ -188,15 +201,17 @@ export async function touchStore(parts: VectorParts, thing: Thing): Promise<void
   const nowMs = parts.clock.now();
   if (nowMs - readStore(thing).last_active_at_ms < TOUCH_MS) return;
   const name = nameStore(thing.tenant, thing.id);
-  const changed = await parts.shelf.change(name, (body) =>
-    encodeStore({ ...readStore({ body }), last_active_at_ms: nowMs }),
-  );
-  if (changed === undefined) return;
-  await parts.shelf.setExpiry(name, toExpiryMs(readStore({ body: changed })));
+  const change = (body: Json): Json =>
+    encodeStore({ ...readStore({ body }), last_active_at_ms: nowMs });
+  await parts.shelf.change(name, change, toExpiryOf);
 }
 
 export function isExpired({ expires_at_ms }: Thing, nowMs: number): boolean {
   return expires_at_ms !== null && expires_at_ms <= nowMs;
+}
+
+function toExpiryOf(body: Json): number | null {
+  return toExpiryMs(readStore({ body }));
 }
 
 function toExpiryMs({ expires_after_days, last_active_at_ms }: KeptStore): number | null {

@@ -22,7 +22,7 @@ interface SweepParts {
   /**
    * Removes what was made of a thing elsewhere: chunks of a vector store, a file's places in vector stores.
    */
-  readonly expire?: ((thing: ThingName) => Promise<void>) | undefined;
+  readonly expire?: ((thing: ThingName, expiredBy: number) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Lets other work have its turn. Tests notice by it that it did. */
@@ -48,14 +48,15 @@ export async function sweep(parts: SweepParts): Promise<number> {
   };
   let removed = 0;
   while (left.size < MAX_LEFT && !isOver()) {
-    const listed = await shelf.listExpired(clock.now(), page.size + left.size);
+    const nowMs = clock.now();
+    const listed = await shelf.listExpired(nowMs, page.size + left.size);
     const expired = listed.filter((thing) => !left.has(toText(thing))).slice(0, page.size);
     if (expired.length === 0) break;
     await page.time(async () => {
       const doomed: DoomedThing[] = [];
       for (const thing of expired) {
         try {
-          doomed.push(await prepare(parts, thing));
+          doomed.push(await prepare(parts, thing, nowMs));
         } catch (thrown) {
           leave(thing, thrown);
         }
@@ -77,10 +78,15 @@ export async function sweep(parts: SweepParts): Promise<number> {
  * Data that was made of a thing is removed before the thing: after a crash, the thing is still there and is found
  * again.
  */
-async function prepare({ durable, expire }: SweepParts, thing: ThingName): Promise<DoomedThing> {
-  await expire?.(thing);
+async function prepare(
+  { durable, expire }: SweepParts,
+  thing: ThingName,
+  nowMs: number,
+): Promise<DoomedThing> {
+  await expire?.(thing, nowMs);
   const { tenant, kind, id } = thing;
-  return kind === RESPONSE_KIND ? await doomResponse(durable, tenant, id) : { tenant, kind, id };
+  if (kind === RESPONSE_KIND) return await doomResponse(durable, tenant, id);
+  return { tenant, kind, id, expiredBy: nowMs };
 }
 
 /** Removes all together. If one cannot be removed, removes them one by one. */

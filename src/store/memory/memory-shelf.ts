@@ -126,11 +126,14 @@ class MemoryShelf implements CountedShelf {
   async change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
+    toExpiry?: (body: Json) => number | null,
   ): Promise<Json | undefined> {
     const entry = this.#entries.get(toKey(name));
     if (!entry) return undefined;
     const body = change(entry.thing.body);
+    const expiry = body === undefined ? undefined : toExpiry?.(body);
     if (body !== undefined) entry.thing = { ...entry.thing, body };
+    if (expiry !== undefined) entry.thing = { ...entry.thing, expires_at_ms: expiry };
     return entry.thing.body;
   }
 
@@ -151,10 +154,16 @@ class MemoryShelf implements CountedShelf {
   async removeAll(doomed: readonly DoomedThing[]): Promise<number> {
     let removed = 0;
     for (const thing of doomed) {
-      if (await this.delete(thing)) removed++;
+      if (this.#isDoomed(thing) && (await this.delete(thing))) removed++;
       if (thing.run !== undefined) await this.#runs?.deleteTree(thing.run);
     }
     return removed;
+  }
+
+  #isDoomed({ expiredBy, ...name }: DoomedThing): boolean {
+    if (expiredBy === undefined) return true;
+    const expiry = this.#entries.get(toKey(name))?.thing.expires_at_ms ?? null;
+    return expiry !== null && expiry <= expiredBy;
   }
 
   /** Nothing survives a crash here. */

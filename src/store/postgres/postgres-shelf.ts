@@ -45,6 +45,8 @@ const FIND_ORPHANS = `select id from offshoot.runs
     and starts_with(id, $4) and not exists (select 1 from offshoot.things
       where things.kind = $5 and things.id = $6 || substr(runs.id, $7))`;
 
+const SET_EXPIRY = `update offshoot.things set expires_at_ms = $4 where ${NAMED}`;
+
 /** The caller closes the database. */
 export function createPostgresShelf(db: PostgresDatabase): Shelf {
   return new PostgresShelf(db);
@@ -151,6 +153,7 @@ class PostgresShelf implements Shelf {
   async change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
+    toExpiry?: (body: Json) => number | null,
   ): Promise<Json | undefined> {
     return await this.#db.transact(async (tx) => {
       const sql = `select body from offshoot.things where ${NAMED} for update`;
@@ -159,6 +162,8 @@ class PostgresShelf implements Shelf {
       const body = JSON.parse(String(row["body"])) as Json;
       const changed = change(body);
       if (changed !== undefined) await setBody(tx.run, name, changed);
+      const expiry = changed === undefined ? undefined : toExpiry?.(changed);
+      if (expiry !== undefined) await tx.run(SET_EXPIRY, ...toNameColumns(name), expiry);
       return changed === undefined ? body : changed;
     });
   }
@@ -176,8 +181,8 @@ class PostgresShelf implements Shelf {
       for (const { run } of doomed) if (run !== undefined) await tx.run(DELETE_TREE, toColumn(run));
       await lockParents(tx, doomed);
       let removed = 0;
-      for (const thing of doomed) {
-        if ((await tx.run(DELETE_THING, ...toNameColumns(thing))) > 0) removed++;
+      for (const { expiredBy = null, ...name } of doomed) {
+        if ((await tx.run(DELETE_THING, ...toNameColumns(name), expiredBy)) > 0) removed++;
       }
       most = Math.max(most, removed);
       return most;
@@ -218,9 +223,8 @@ class PostgresShelf implements Shelf {
   }
 
   async setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean> {
-    const sql = `update offshoot.things set expires_at_ms = $4 where ${NAMED}`;
     const values = [...toNameColumns(name), expires_at_ms];
-    return (await this.#db.write(({ run }) => run(sql, ...values))) > 0;
+    return (await this.#db.write(({ run }) => run(SET_EXPIRY, ...values))) > 0;
   }
 
   async writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number> {

@@ -10,7 +10,8 @@ export const NAMED = "tenant = $1 and kind = $2 and id = $3";
 
 /** `union` takes each thing once, so that a loop of parents ends. Bytes are removed by their foreign key. */
 export const DELETE_THING = `with recursive doomed (position, id) as (
-    select position, id from offshoot.things where ${NAMED}
+    select position, id from offshoot.things
+    where ${NAMED} and ($4::bigint is null or expires_at_ms <= $4)
     union
     select below.position, below.id from doomed
     join offshoot.things as below on below.tenant = $1 and below.parent = doomed.id)

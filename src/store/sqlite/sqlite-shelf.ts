@@ -44,7 +44,6 @@ import {
   toWriting,
 } from "./sqlite-things.ts";
 import { writeWith } from "./sqlite-values.ts";
-import type { Durability } from "./write-line.ts";
 
 /** How many pieces one writer can have: a terabyte of them. */
 const GENERATION = 2 ** 20;
@@ -61,7 +60,8 @@ const INCREMENTAL = 2;
  * cross join keeps its order: else SQLite 3.53 looks at every thing of the tenant.
  */
 const DELETE_THING = `with recursive doomed (position, id) as (
-    select position, id from things where ${NAMED}
+    select position, id from things
+    where ${NAMED} and coalesce(expires_at_ms <= ?, ?)
     union
     select below.position, below.id from doomed
     cross join things as below on below.tenant = ? and below.parent = doomed.id)
@@ -182,9 +182,9 @@ class SqliteShelf implements Shelf {
   async change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
-    survives: "process" | "power" = "power",
+    toExpiry?: (body: Json) => number | null,
   ): Promise<Json | undefined> {
-    const done = await this.#db.write(survives, () => {
+    const done = await this.#db.write("power", () => {
       const row = this.#findBody(name);
       if (!row) return { body: undefined };
       if (row["parts"] !== null) return undefined;
@@ -192,17 +192,17 @@ class SqliteShelf implements Shelf {
       const changed = change(body);
       if (changed === undefined) return { body };
       if (isLarge(changed)) return undefined;
-      setBody(this.#db, name, JSON.stringify(changed));
+      setBody(this.#db, name, JSON.stringify(changed), toExpiry?.(changed));
       return { body: changed };
     });
-    return done ? done.body : await this.#changeLarge(name, change, survives);
+    return done ? done.body : await this.#changeLarge(name, change, toExpiry);
   }
 
   /** A large body is read before the transaction and written before it: that counts if no other writer was faster. */
   async #changeLarge(
     name: ThingName,
     change: (body: Json) => Json | undefined,
-    durability: Durability,
+    toExpiry?: (body: Json) => number | null,
   ): Promise<Json | undefined> {
     for (;;) {
       const row = this.#findBody(name);
@@ -213,11 +213,11 @@ class SqliteShelf implements Shelf {
         if (body !== undefined) return body;
         continue;
       }
-      const writing = { values: [changed], durability, tenant: name.tenant };
+      const writing = { values: [changed], durability: "power", tenant: name.tenant } as const;
       const isSet = await writeWith(this.#db, writing, ([ready = ""]) => {
         const now = this.#findBody(name);
         const isSame = now?.["parts"] === row["parts"] && now?.["body"] === row["body"];
-        return isSame && setBody(this.#db, name, ready);
+        return isSame && setBody(this.#db, name, ready, toExpiry?.(changed));
       });
       if (isSet) return changed;
     }
@@ -235,7 +235,9 @@ class SqliteShelf implements Shelf {
     return await this.#db.write(survives, () => {
       let removed = 0;
       for (const thing of doomed) {
-        const values = [...toNamed(thing), toColumn(thing.tenant)];
+        const { tenant, expiredBy = null } = thing;
+        const isAnyAge = expiredBy === null ? 1 : 0;
+        const values = [...toNamed(thing), expiredBy, isAnyAge, toColumn(tenant)];
         if (this.#db.run(DELETE_THING, ...values) > 0) removed++;
         if (thing.run !== undefined) this.#db.run(DELETE_TREE, toColumn(thing.run));
       }

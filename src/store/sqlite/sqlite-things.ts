@@ -90,10 +90,17 @@ export function insertAll(
   return added;
 }
 
-/** Inside a transaction: whether there is such a thing. */
-export function setBody(db: SqliteDatabase, name: ThingName, body: ReadyValue): boolean {
-  const sql = `update things set body = ?, parts = ?, parts_bytes = ? where ${NAMED}`;
-  const isThere = db.run(sql, ...toBodyColumns(body), ...toNamed(name)) > 0;
+/** Inside a transaction: whether there is such a thing. Its expiry stays where none is given. */
+export function setBody(
+  db: SqliteDatabase,
+  name: ThingName,
+  body: ReadyValue,
+  expiry?: number | null,
+): boolean {
+  const sets = `body = ?, parts = ?, parts_bytes = ?${expiry === undefined ? "" : ", expires_at_ms = ?"}`;
+  const values = [...toBodyColumns(body), ...(expiry === undefined ? [] : [expiry])];
+  const isThere =
+    db.run(`update things set ${sets} where ${NAMED}`, ...values, ...toNamed(name)) > 0;
   useParts(db, body, isThere);
   return isThere;
 }

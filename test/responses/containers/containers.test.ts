@@ -54,6 +54,25 @@ const write = (
   });
 
 describe("containers", () => {
+  it("are made anew once they have expired, and keep what another call has put there", async () => {
+    const parts = createParts();
+    const made = { name: "auto", minutes: 20, memoryLimit: "1g" } as const;
+    const container = { tenant: "t", containerId: "cntr_1" };
+    await putContainer(parts, "t", "cntr_1", made);
+    parts.clock.advance(20 * MINUTE_MS);
+    const get = parts.shelf.get.bind(parts.shelf);
+    parts.shelf.get = async (name) => {
+      parts.shelf.get = get;
+      const expired = await get(name);
+      // Another call of the same response is faster.
+      await putContainer(parts, "t", "cntr_1", made);
+      await write(parts, container, "a.txt", "text");
+      return expired;
+    };
+    await putContainer(parts, "t", "cntr_1", made);
+    assert.equal((await listContainerFiles(parts.shelf, container)).length, 1);
+  });
+
   it("take no file that arrives while they are deleted", async () => {
     const parts = createParts();
     const { id } = await make(parts);

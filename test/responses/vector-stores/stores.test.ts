@@ -4,6 +4,7 @@ import { searchStore } from "../../../src/responses/vector-stores/search.ts";
 import {
   createStore,
   deleteStore,
+  expireStore,
   getStore,
   listStores,
   updateStore,
@@ -68,6 +69,46 @@ describe("vector stores", () => {
       await assert.rejects(attempt(), { code: "not_found" });
     }
     assert.deepEqual((await listStores(bench, "other", new URLSearchParams())).data, []);
+  });
+
+  it("do not expire any more, whichever of two changes was written last", async () => {
+    const bench = await createBench();
+    const { id } = await createStore(bench, TENANT, {});
+    const setExpiry = bench.shelf.setExpiry.bind(bench.shelf);
+    let second: Promise<unknown> | undefined;
+    // The first change is overtaken before it has set its expiry, if that is a write of its own.
+    bench.shelf.setExpiry = async (...asked) => {
+      if (!second) {
+        second = updateStore(bench, TENANT, id, { expires_after: null });
+        await second;
+      }
+      return await setExpiry(...asked);
+    };
+    await updateStore(bench, TENANT, id, { expires_after: { anchor: "last_active_at", days: 1 } });
+    await (second ?? updateStore(bench, TENANT, id, { expires_after: null }));
+    bench.clock.advance(2 * DAY_MS);
+    assert.deepEqual(await bench.shelf.listExpired(bench.clock.now(), 1), []);
+    assert.equal((await getStore(bench, TENANT, id)).status, "completed");
+  });
+
+  it("stay with what they have if they are changed while they are removed as expired", async () => {
+    const bench = await createBench();
+    const file = await bench.upload("a.txt", "The quick fox.");
+    const expires_after = { anchor: "last_active_at", days: 1 };
+    const { id } = await createStore(bench, TENANT, { file_ids: [file], expires_after });
+    await bench.engine.idle();
+    bench.clock.advance(2 * DAY_MS);
+    const expiredBy = bench.clock.now();
+    const list = bench.shelf.list.bind(bench.shelf);
+    bench.shelf.list = async (query) => {
+      bench.shelf.list = list;
+      await updateStore(bench, TENANT, id, { expires_after: null });
+      return await list(query);
+    };
+    await expireStore(bench, TENANT, id, expiredBy);
+    assert.equal((await getStore(bench, TENANT, id)).file_counts.completed, 1);
+    const counts = await bench.chunks.countWords({ tenant: TENANT, store: id }, []);
+    assert.equal(counts.total, 1);
   });
 
   it("expire so many days after they were last used", async () => {

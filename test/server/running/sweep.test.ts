@@ -75,6 +75,24 @@ describe("the sweep", () => {
   });
 
   for (const [where, open] of SHELVES) {
+    it(`leaves what was used again since it was found, in ${where}`, async () => {
+      const { shelf, close } = await open();
+      const kept = { tenant: "t", parent: null, body: {}, created_at_ms: 0, expires_at_ms: 1 };
+      const touched = { ...kept, kind: "container", id: "touched" };
+      const replaced = { ...kept, kind: "idempotency_key", id: "replaced" };
+      await shelf.putAll([touched, replaced]);
+      const next = { ...replaced, body: { made: "resp_2" }, expires_at_ms: 9 };
+      const expire = async ({ id }: { readonly id: string }): Promise<void> => {
+        if (id === "touched") await shelf.setExpiry(touched, 9);
+        else await shelf.claim({ claim: next, things: [], isOver: () => true });
+      };
+      const clock = { ...createManualClock(), now: () => 5 };
+      await sweep({ shelf, durable: NO_RUNS, expire, clock, log: silentLog });
+      assert.ok(await shelf.get(touched));
+      assert.deepEqual((await shelf.get(replaced))?.body, { made: "resp_2" });
+      await close();
+    });
+
     it(`lets the event loop turn between its pages, in ${where}`, async () => {
       const { shelf, close } = await open();
       const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };

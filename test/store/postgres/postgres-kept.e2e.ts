@@ -15,6 +15,7 @@ import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChains } from "../chain-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
+import { describeExpiry } from "../expiry-contract.ts";
 import { describeFailedCalls } from "../failed-calls-contract.ts";
 import { describePlaces } from "../place-count-contract.ts";
 import { describeRecordState } from "../record-state-contract.ts";
@@ -78,6 +79,7 @@ if (server === undefined) {
   describeFailedCalls("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
   describeShelf("Postgres shelf", async () => (await open()).shelf());
+  describeExpiry("Postgres shelf", async () => (await open()).shelf());
   describeUnder("Postgres shelf", async () => (await open()).shelf());
   describeChains("Postgres shelf", async () => (await open()).shelf());
   describeStorage("Postgres shelf", async () => (await open()).shelf());
