@@ -20,7 +20,8 @@ interface SweepParts {
   readonly shelf: Shelf;
   readonly durable: Engine;
   /**
-   * Removes what was made of a thing elsewhere: chunks of a vector store, a file's places in vector stores.
+   * Removes what was made of a thing elsewhere: chunks of a vector store, a file's places in vector stores. Called
+   * before the thing is removed, and after: a vector store may be given the file in between.
    */
   readonly expire?: ((thing: ThingName, expiredBy: number) => Promise<void>) | undefined;
   readonly clock: Clock;
@@ -62,6 +63,7 @@ export async function sweep(parts: SweepParts): Promise<number> {
         }
       }
       removed += await removeAll(shelf, doomed, leave);
+      for (const thing of doomed) await forgetAgain(parts, thing, nowMs);
     });
     await yieldTurn();
   }
@@ -87,6 +89,19 @@ async function prepare(
   const { tenant, kind, id } = thing;
   if (kind === RESPONSE_KIND) return await doomResponse(durable, tenant, id);
   return { tenant, kind, id, expiredBy: nowMs };
+}
+
+/** The thing is gone and is not found again, so a failure is only reported. */
+async function forgetAgain(
+  { expire, log }: SweepParts,
+  thing: ThingName,
+  nowMs: number,
+): Promise<void> {
+  try {
+    await expire?.(thing, nowMs);
+  } catch (thrown) {
+    log.warn(`What was made of ${thing.kind} ${thing.id} may be left: ${String(thrown)}`);
+  }
 }
 
 /** Removes all together. If one cannot be removed, removes them one by one. */

@@ -93,6 +93,19 @@ describe("the sweep", () => {
       await close();
     });
 
+    it(`removes what was made of a file also after it, in ${where}`, async () => {
+      const { shelf, close } = await open();
+      const file = { tenant: "t", kind: "file", id: "a", parent: null, body: {} };
+      await shelf.put({ ...file, created_at_ms: 0, expires_at_ms: 1 });
+      const found: boolean[] = [];
+      const expire = async (): Promise<void> =>
+        void found.push((await shelf.get(file)) !== undefined);
+      const clock = { ...createManualClock(), now: () => 5 };
+      assert.equal(await sweep({ shelf, durable: NO_RUNS, expire, clock, log: silentLog }), 1);
+      assert.deepEqual(found, [true, false]);
+      await close();
+    });
+
     it(`lets the event loop turn between its pages, in ${where}`, async () => {
       const { shelf, close } = await open();
       const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
