@@ -5,6 +5,7 @@ import { openKept } from "../../../src/store/open-kept.ts";
 import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
 import { describeBooking } from "../booking-contract.ts";
 import { describeCancelling } from "../cancel-contract.ts";
+import { describeClaims } from "../claim-contract.ts";
 import { describeDraining } from "../drain-contract.ts";
 import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
@@ -44,6 +45,7 @@ if (server === undefined) {
   const openBench = (): Promise<LocalBench> => openLocalBench(openRecord);
   describeEngine(NAME, openBench);
   describeOwnership(NAME, openBench);
+  describeClaims(NAME, openBench);
   describePlacement(NAME, openBench);
   describeCancelling(NAME, openBench);
   describeFollow(NAME, openBench);
