@@ -174,11 +174,14 @@ export async function rotateKey(
 ): Promise<NewClientKey> {
   const token = makeToken(id);
   const now = clock.now();
+  const hash = hashToken(token).toString("hex");
   const key = await changeKey(shelf, id, (before) => {
+    // The record makes the change again if its answer was lost: the secret before is not this one.
+    if (before.hash === hash) return before;
     checkNotRevoked(before);
     checkNotExpired(before, now);
     const replaced = { hash: before.hash, replaced_at_ms: now, until_ms: now + keepOldMs };
-    return { ...before, hash: hashToken(token).toString("hex"), replaced };
+    return { ...before, hash, replaced };
   });
   return { key, token };
 }

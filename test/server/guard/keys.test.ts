@@ -60,6 +60,19 @@ describe("keys", () => {
     await assert.rejects(updateKey(parts, "nobody", {}), { code: "not_found" });
   });
 
+  it("keep their old secret for a while also if the record makes each change twice", async () => {
+    const parts = openParts();
+    const { key } = await createKey(parts, { name: "mine" });
+    const change = parts.shelf.change.bind(parts.shelf);
+    parts.shelf.change = async (...asked) => {
+      await change(...asked);
+      return await change(...asked);
+    };
+    const rotated = await rotateKey(parts, key.id, { keepOldMs: 1000 });
+    assert.equal(rotated.key.replaced?.hash, key.hash);
+    assert.notEqual(rotated.key.hash, key.hash);
+  });
+
   it("get no new secret once they are revoked or expired", async () => {
     const parts = openParts();
     const { key } = await createKey(parts, { name: "mine", expiresAtMs: 6000 });
