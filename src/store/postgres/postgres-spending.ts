@@ -79,18 +79,20 @@ interface Deciding {
 }
 
 function createDeciding(db: PostgresDatabase): Deciding {
-  const decideIn = async <Out>(tx: Queries, decision: Decision<Out>): Promise<Out> => {
-    const { keyId, nowMs, call } = decision;
+  const decideIn = async <Out>(
+    tx: Queries,
+    { keyId, nowMs, call }: Decision<Out>,
+  ): Promise<{ readonly result: Out; readonly hasWritten: boolean }> => {
     const decided: Write[] = [];
     const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
     for (const write of decided) await write(tx);
-    return result;
+    return { result, hasWritten: decided.length > 0 };
   };
   return {
     decide: (decision) =>
       db.transact(async (tx) => {
         await lockKey(tx, decision.keyId);
-        return await decideIn(tx, decision);
+        return (await decideIn(tx, decision)).result;
       }),
     book(decision) {
       const name = randomUUID();
@@ -98,8 +100,9 @@ function createDeciding(db: PostgresDatabase): Deciding {
         await lockKey(tx, decision.keyId);
         const sql = "select 1 from offshoot.bookings where id = $1";
         if (isRetry && (await tx.get(sql, name))) return undefined;
-        const result = await decideIn(tx, decision);
-        await tx.run("insert into offshoot.bookings (id) values ($1)", name);
+        const { result, hasWritten } = await decideIn(tx, decision);
+        // A refusal books nothing: if its answer is lost, the next try has to refuse again.
+        if (hasWritten) await tx.run("insert into offshoot.bookings (id) values ($1)", name);
         return result;
       });
     },

@@ -118,8 +118,11 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
     assert.equal(await spending.take("k", { requests: 1 }, limits, DAY), undefined, "the second");
     assert.equal((await spending.take("k", { requests: 1 }, limits, DAY))?.used, 2);
     bench.proxy.loseAnswerTo(COMMIT);
+    const refused = await spending.take("k", { requests: 1 }, limits, DAY);
+    assert.equal(refused?.used, 2, "also if the refusal was lost");
+    bench.proxy.loseAnswerTo(COMMIT);
     await spending.settle("k", { tokens: 7 }, { takenMs: DAY, nowMs: DAY });
-    assert.equal(bench.proxy.lost, 2);
+    assert.equal(bench.proxy.lost, 3);
     const { total } = await spending.read("k", DAY);
     assert.deepEqual([total.requests, total.tokens], [2, 7]);
   });
