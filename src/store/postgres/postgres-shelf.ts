@@ -233,8 +233,8 @@ class PostgresShelf implements Shelf {
     let written = 0;
     try {
       for await (const piece of toPieces(bytes)) {
-        await this.#db.transact((tx) => addPiece(tx, writer, piece));
-        writer.next++;
+        // Only what was committed counts: another writer may have got the numbers of a try that was undone.
+        Object.assign(writer, await this.#db.transact((tx) => addPiece(tx, writer, piece)));
         written += piece.byteLength;
       }
       await this.#db.transact((tx) => finish(tx, writer));
@@ -300,17 +300,23 @@ interface Writer {
   next: number;
 }
 
-/** The first piece sets the writer's numbers. A piece that is written again replaces itself. */
-async function addPiece(tx: Queries, writer: Writer, bytes: Uint8Array): Promise<void> {
+/**
+ * The first piece takes the writer's numbers. Returns where the writer is once it is committed. A later piece that is
+ * written again, because the answer was lost, is there already.
+ */
+async function addPiece(
+  tx: Queries,
+  writer: Writer,
+  bytes: Uint8Array,
+): Promise<Omit<Writer, "name">> {
   const position = await checkedPosition(tx, writer);
-  if (writer.position === undefined) {
-    writer.first = await nextGeneration(tx, position);
-    writer.next = writer.first;
-    writer.position = position;
-  }
+  const isFirst = writer.position === undefined;
+  const first = isFirst ? await nextGeneration(tx, position) : writer.first;
+  const part = isFirst ? first : writer.next;
   const sql = `insert into offshoot.contents (position, part, bytes) values ($1, $2, $3)
     on conflict (position, part) do nothing`;
-  await tx.run(sql, position, writer.next, bytes);
+  await tx.run(sql, position, part, bytes);
+  return { position, first, next: part + 1 };
 }
 
 /** From here on the pieces count, and the older ones are removed. */
@@ -320,9 +326,9 @@ async function finish(tx: Queries, writer: Writer): Promise<void> {
     where position = $1 and part >= $2 and part < $3`;
   const found = Number((await tx.get(sql, position, writer.first, writer.next))?.["n"]);
   if (found !== writer.next - writer.first) throw toContentLost(writer.name);
-  await addPiece(tx, writer, new Uint8Array(0));
+  const { first } = await addPiece(tx, writer, new Uint8Array(0));
   const older = "delete from offshoot.contents where position = $1 and part < $2";
-  await tx.run(older, position, writer.first);
+  await tx.run(older, position, first);
 }
 
 /** The thing may be gone, and another may have its position: so the name is checked each time. */

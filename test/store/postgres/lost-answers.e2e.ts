@@ -195,6 +195,33 @@ describe(`a write to Postgres whose answer is lost${held}`, SKIP, () => {
 });
 
 describe(`a transaction of Postgres${held}`, SKIP, () => {
+  it("that was undone leaves the numbers of its bytes to others, and is made with new ones", async () => {
+    await using bench = await openBench();
+    const db = await openKnown(bench.address);
+    after(() => db.close());
+    const shelf = createPostgresShelf(db);
+    await shelf.put({ ...thing, created_at_ms: 1 });
+    let tries = 0;
+    const undoing: PostgresDatabase = {
+      ...{ name: db.name, address: bench.address, full: undefined },
+      ...{ get: db.get.bind(db), all: db.all.bind(db), write: db.write.bind(db) },
+      close: () => db.close(),
+      async transact(work) {
+        if (tries++ > 0) return await db.transact(work);
+        const undone = db.transact(async (tx, isRetry) => {
+          await work(tx, isRetry);
+          throw new Error("undone");
+        });
+        await assert.rejects(undone, /undone/);
+        await shelf.writeContent(thing, streamOf(Buffer.from("other")));
+        return await db.transact(work);
+      },
+    };
+    await createPostgresShelf(undoing).writeContent(thing, streamOf(Buffer.from("mine")));
+    const { value } = await shelf.readContent(thing).next();
+    assert.equal(Buffer.from(value ?? []).toString(), "mine");
+  });
+
   it("whose answer never came leaves the bytes that it committed", async () => {
     await using bench = await openBench();
     const db = await openKnown(bench.address);
