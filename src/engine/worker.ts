@@ -156,8 +156,15 @@ export function createHeartbeat(
         beat(clock.now()).catch(() => {});
       }, BEAT_MS);
       timer.unref();
-      first = beat(clock.now());
-      return first;
+      const begun = beat(clock.now());
+      first = begun;
+      begun.catch(() => {
+        // The next call tries again.
+        if (first !== begun) return;
+        clearInterval(timer);
+        first = undefined;
+      });
+      return begun;
     },
     pause() {
       clearInterval(timer);

@@ -39,6 +39,22 @@ export function describeClaims(name: string, openBench: () => Promise<LocalBench
     );
 
     it(
+      "is not refused because the record was silent for one before it",
+      onBench(async (bench) => {
+        let isSilent = true;
+        const loseAnswer = (method: string): Failure | undefined =>
+          isSilent && method === "beat" ? SILENT : undefined;
+        const engine = bench.engine({ faults: { loseAnswer } });
+        engine.define("agent", async () => completed("done"));
+        const refused = engine.submit("agent", null, { ...RUN, id: "run_0" });
+        await assert.rejects(refused, { code: "store_busy" });
+        isSilent = false;
+        await engine.submit("agent", null, RUN);
+        assert.equal((await engine.result("run_1")).result, "done");
+      }),
+    );
+
+    it(
       "is taken over with the next start if the record fails after its claim",
       onBench(async (bench) => {
         const first = bench.engine();
