@@ -8,10 +8,12 @@ import type { Clock } from "../../base/clock.ts";
 import type { Amounts, Spending } from "../../store/spending.ts";
 
 export interface Tally {
-  add(keyId: string, used: Partial<Amounts>): void;
+  add(keyId: string, used: Used): void;
   /** Writes what was added since the last write. */
   flush(): Promise<void>;
 }
+
+type Used = Partial<Amounts>;
 
 const FLUSH_MS = 1000;
 
@@ -25,20 +27,32 @@ export function createTally({ spending, clock }: { spending: Spending; clock: Cl
     const full = added;
     added = new Map();
     const nowMs = clock.now();
-    for (const [keyId, used] of full) {
-      await spending.settle(keyId, used, { takenMs: nowMs, nowMs });
+    try {
+      for (const [keyId, used] of full) {
+        await spending.settle(keyId, used, { takenMs: nowMs, nowMs });
+        full.delete(keyId);
+      }
+    } catch (thrown) {
+      // Nothing of the failed one was written: it waits for the next write, with those after it.
+      for (const [keyId, used] of full) put(keyId, used);
+      throw thrown;
     }
   }
+
+  function put(keyId: string, { requests = 0, tokens = 0, usd = 0, unpriced = 0 }: Used): void {
+    const before = added.get(keyId) ?? { requests: 0, tokens: 0, usd: 0, unpriced: 0 };
+    added.set(keyId, {
+      requests: before.requests + requests,
+      tokens: before.tokens + tokens,
+      usd: before.usd + usd,
+      unpriced: before.unpriced + unpriced,
+    });
+  }
+
   return {
-    add(keyId, { requests = 0, tokens = 0, usd = 0, unpriced = 0 }) {
-      const before = added.get(keyId) ?? { requests: 0, tokens: 0, usd: 0, unpriced: 0 };
-      added.set(keyId, {
-        requests: before.requests + requests,
-        tokens: before.tokens + tokens,
-        usd: before.usd + usd,
-        unpriced: before.unpriced + unpriced,
-      });
-      // If this write fails, no request fails.
+    add(keyId, used) {
+      put(keyId, used);
+      // If this write fails, no request fails, and the next one tries again.
       timer ??= setTimeout(() => void flush().catch(() => {}), FLUSH_MS).unref();
     },
     flush,
