@@ -227,6 +227,49 @@ describe("attacks on offshoot acp", () => {
     });
   });
 
+  it("close, load or delete a session whose prompt is being answered: the prompt is cancelled, and so is its run", async () => {
+    for (const method of ["session/close", "session/load", "session/resume", "session/delete"]) {
+      await withEditor({ engine: script(), faults: noAnswer() }, async (client) => {
+        const sessionId = await open(client);
+        prompt(client, 7, sessionId);
+        await untilTrue(() => client.upstream.requests.length > 0, "the model call");
+        client.request(8, method, { sessionId, cwd: client.place.cwd, mcpServers: [] });
+        const { result, error } = await client.answerTo(7);
+        assert.equal(result?.["stopReason"], "cancelled", `${method}: ${error?.message}`);
+        assert.ok((await client.answerTo(8)).result, method);
+        assert.equal((await client.leave()).code, 0);
+        const [id] = await client.place.runIds();
+        if (id !== undefined) assert.equal((await client.place.show(id)).ending, "cancelled");
+      });
+    }
+  });
+
+  it("close a session while the person is asked: the prompt is cancelled, and a late yes runs nothing", async () => {
+    const servers = [{ name: "a", command: process.execPath, args: ["-e", ""], env: [] }];
+    const rows: [string, object[]][] = [
+      ["a call", []],
+      ["a server", servers],
+    ];
+    for (const [what, mcpServers] of rows) {
+      const engine = script(reply.calls([WRITE]), reply.text("Done."));
+      await withEditor({ engine }, async (client) => {
+        client.request(1, "initialize", HELLO);
+        await client.answerTo(1);
+        client.request(2, "session/new", { cwd: client.place.cwd, mcpServers });
+        const sessionId = String((await client.answerTo(2)).result?.["sessionId"]);
+        prompt(client, 7, sessionId);
+        const { id } = await client.called("session/request_permission");
+        client.request(8, "session/close", { sessionId });
+        const { result, error } = await client.answerTo(7);
+        assert.equal(result?.["stopReason"], "cancelled", `${what}: ${error?.message}`);
+        assert.ok((await client.answerTo(8)).result, what);
+        client.send({ id, result: { outcome: { outcome: "selected", optionId: "once" } } });
+        assert.equal((await client.leave()).code, 0, what);
+        assert.ok(!existsSync(join(client.place.cwd, "a.txt")), what);
+      });
+    }
+  });
+
   it("have it say nothing but the protocol, and no key", async () => {
     const env = {
       OFFSHOOT_MODEL: "openai/gpt-5.1",

@@ -77,6 +77,8 @@ export class AcpSession {
   #admitted: readonly OwnServer[] = [];
   /** Stops the prompt that is being answered. */
   #stop: AbortController | undefined;
+  /** Settles when nothing of that prompt uses the desk any more. */
+  #answering: Promise<unknown> | undefined;
   #run: Run | undefined;
   #updates: RunUpdates | undefined;
   /** The cost of its runs; null if a price was unknown, undefined before it was read. */
@@ -149,8 +151,10 @@ export class AcpSession {
     // A cancelled request and a closed connection stop the prompt as `session/cancel` does.
     const onAbort = (): void => void this.cancel();
     signal.addEventListener("abort", onAbort, { once: true });
+    const answer = this.#answer(prompt, stop.signal);
+    this.#answering = answer;
     try {
-      return await this.#answer(prompt, stop.signal);
+      return await answer;
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#stop = undefined;
@@ -179,6 +183,11 @@ export class AcpSession {
     if (stop.aborted) await run.cancel();
     try {
       return await this.#follow(run);
+    } catch (thrown) {
+      // The editor may be gone. The desk stays open until the run's ending is in the record.
+      await run.cancel();
+      await run.result();
+      throw thrown;
     } finally {
       this.#run = undefined;
       this.#updates = undefined;
@@ -254,11 +263,10 @@ export class AcpSession {
     await this.#parts.client.notify(methods.client.session.update, { sessionId: this.id, update });
   }
 
-  /** Waits until the ending of its run is in the record, before the record is closed. */
+  /** Cancels the prompt and waits for its answer, which still reads the record, before the record is closed. */
   async close(): Promise<void> {
-    const run = this.#run;
     await this.cancel();
-    await run?.result();
+    await this.#answering?.catch(() => {});
     await this.#desk.close();
   }
 

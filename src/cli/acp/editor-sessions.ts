@@ -93,7 +93,8 @@ export class EditorSessions {
       session = new AcpSession({ id, io, ...own, isKept: kept !== undefined });
       // Checked before the editor has a session that cannot answer: it then offers its user to set up a model.
       await desk.check();
-      await this.close(id);
+      // Another request may have opened it meanwhile.
+      while (this.#open.has(id)) await this.close(id);
       this.#open.set(id, session);
       return session;
     } catch (thrown) {
