@@ -139,6 +139,51 @@ describe("attacks on offshoot mcp serve", () => {
     });
   });
 
+  it("send fields that do not fit, and get an error under the id of their request", async () => {
+    await withServer({ engine: counting() }, async (client) => {
+      await greet(client);
+      const rows: [unknown, RegExp][] = [
+        [{ name: "agent", arguments: {}, _meta: "x" }, /^`params\._meta` does not fit/],
+        [{ _meta: { progressToken: {} } }, /^`params\._meta\.progressToken` does not fit/],
+        [{ _meta: { progressToken: 1.5 } }, /^`params\._meta\.progressToken` does not fit/],
+        [[1], /^`params` does not fit/],
+        ["text", /^`params` does not fit/],
+      ];
+      for (const [at, [params, problem]] of rows.entries()) {
+        const id = `row ${at}`;
+        client.send({ id, method: "tools/call", params });
+        const { error } = await client.answerTo(id);
+        assert.equal(error?.code, -32_602, JSON.stringify(params));
+        assert.match(error.message, problem);
+        checkWords(error);
+      }
+      assert.equal(client.upstream.requests.length, 0);
+      await isStillThere(client);
+    });
+  });
+
+  it("leave fields empty, or send newer ones, and are answered as without them", async () => {
+    await withServer({ engine: counting() }, async (client) => {
+      await greet(client);
+      const given = { name: "agent", arguments: { prompt: "Go" } };
+      const rows: object[] = [
+        { params: { ...given, _meta: null } },
+        { params: { ...given, _meta: { progressToken: null } } },
+        // A server that does not offer tasks must run such a call as any other.
+        { params: { ...given, task: { ttl: 60_000 } } },
+        { params: given, traceparent: "00-1-1-00" },
+      ];
+      for (const [at, fields] of rows.entries()) {
+        client.send({ id: `row ${at}`, method: "tools/call", ...fields });
+        const { text, isError } = await saidTo(client, `row ${at}`);
+        assert.equal(isError, false, text);
+        assert.match(text, /^Answer/);
+      }
+      client.send({ id: "list", method: "tools/list", params: null });
+      assert.ok((await client.answerTo("list")).result?.["tools"]);
+    });
+  });
+
   it("send a call twice under one id, and one of them is run", async () => {
     await withServer({ engine: counting() }, async (client) => {
       await greet(client);

@@ -147,6 +147,25 @@ describe("attacks on /mcp", () => {
     assert.equal(server.upstream.requests.length, 1);
   });
 
+  it("that leave fields empty, or send newer ones, are answered as without them", async (t) => {
+    const { bench, send } = await start(t);
+    const { token } = await bench.makeKey();
+    const given = { name: "agent_helper", arguments: { prompt: "Go" } };
+    const rows: object[] = [
+      { method: "tools/list", params: null },
+      { method: "tools/call", params: { ...given, _meta: null } },
+      { method: "tools/call", params: { ...given, _meta: { progressToken: null } } },
+      { method: "tools/call", params: { ...given, task: { ttl: 60_000 } } },
+      { method: "tools/call", params: given, traceparent: "00-1-1-00" },
+    ];
+    for (const fields of rows) {
+      const answer = await send({ token, body: { jsonrpc: "2.0", id: 1, ...fields } });
+      assert.equal(answer.status, 200, answer.text);
+      const [said] = messagesOf(answer).slice(-1);
+      assert.ok(said?.result, `${JSON.stringify(fields)}: ${answer.text}`);
+    }
+  });
+
   it("see and touch nothing of another tenant", async (t) => {
     const { bench, server } = await start(t);
     const one = await bench.makeKey({ tenant: "one", scopes: [...SCOPES] });

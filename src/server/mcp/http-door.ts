@@ -22,6 +22,7 @@ import { isClientTimeout } from "./cancel-reason.ts";
 import { createFormShower, readForm, readFormId, showsForms } from "./elicitation.ts";
 import { type HttpSession, openHttpSession, readHttpSession } from "./http-session.ts";
 import { createMcpServer } from "./mcp-server.ts";
+import { fillMessage } from "./read-message.ts";
 import { createServedPrompts } from "./served-prompts.ts";
 import { createTenantDesk, type TenantDesk, type TenantDeskParts } from "./tenant-desk.ts";
 
@@ -106,6 +107,7 @@ async function readBody(call: RouteCall): Promise<SentMessages | RouteAnswer> {
     if (failure.code !== "invalid_request") throw failure;
     return toMcpAnswer(failure, PARSE_ERROR);
   }
+  whole = Array.isArray(whole) ? whole.map(fillMessage) : fillMessage(whole);
   const messages = Array.isArray(whole) ? whole : [whole];
   if (messages.length === 0) throw new Failure("invalid_request", "The request has no messages.");
   if (messages.length <= MAX_BATCH) return { whole, messages };

@@ -4,13 +4,10 @@
  */
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import {
-  ErrorCode,
-  type JSONRPCMessage,
-  JSONRPCMessageSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import { ErrorCode, type JSONRPCMessage, type RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { tryParseJson } from "../../base/json.ts";
 import { createMessageLines } from "../../tools/mcp/session/message-lines.ts";
+import { readMessage } from "./read-message.ts";
 
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
@@ -43,8 +40,12 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
     if (line.trim() === "" || isClosed) return;
     const value = tryParseJson(line);
     if (value === undefined) return refuse(ErrorCode.ParseError, "A line is not JSON.");
-    const { data: message } = JSONRPCMessageSchema.safeParse(value);
-    if (!message) return refuse(ErrorCode.InvalidRequest, "A line is not a JSON-RPC message.");
+    const read = readMessage(value);
+    if ("refusal" in read) {
+      const { id, code, message } = read.refusal;
+      return refuse(code, message, inFlight.has(id) ? null : id);
+    }
+    const { message } = read;
     if (!inFlight.receive(message)) {
       return refuse(ErrorCode.InvalidRequest, "A request has the id of one that is not answered.");
     }
@@ -52,8 +53,8 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
   }
 
   /** The protocol requires null if it cannot be known which request was meant. */
-  function refuse(code: number, message: string): void {
-    void write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`);
+  function refuse(code: number, message: string, id: RequestId | null = null): void {
+    void write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
   }
 
   async function read(): Promise<void> {
@@ -85,6 +86,8 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
 }
 
 interface InFlight {
+  /** True if a request with this id has no answer yet. */
+  has(id: RequestId | null): boolean;
   /** False for a request under the id of another one that has no answer yet: two answers could not be told apart. */
   receive(message: JSONRPCMessage): boolean;
   send(message: JSONRPCMessage): void;
@@ -93,6 +96,7 @@ interface InFlight {
 function createInFlight(): InFlight {
   const ids = new Set<unknown>();
   return {
+    has: (id) => ids.has(id),
     receive(message) {
       if (!("method" in message)) return true;
       if ("id" in message) {

@@ -35,8 +35,20 @@ function findProblem(text: string): string | undefined {
   const [first] = Array.isArray(found) ? found.filter(isJsonObject) : [];
   const { path, message } = first ?? {};
   if (!Array.isArray(path) || typeof message !== "string") return undefined;
+  return toProblem({ path, message });
+}
+
+/** A finding of the SDK's checker, for a client. */
+export function toProblem({
+  path,
+  message,
+}: {
+  readonly path: readonly unknown[];
+  readonly message: string;
+}): string {
   const what = message
     .replace(/^Invalid input: /, "")
+    .replace(/^expected record\b/, "expected object")
     .replace(/, received undefined$/, ", and it is missing");
   return `\`${clip(path.join("."), 80)}\` does not fit: ${clip(what, 200)}.`;
 }
