@@ -61,6 +61,15 @@ describe("errors of the Messages API", () => {
       },
       /`u`/,
     ],
+    "a choice of a tool without its name": [
+      {
+        ...hears("Hi"),
+        tools: [{ name: "t", input_schema: { type: "object" } }],
+        tool_choice: { type: "tool" },
+      },
+      /^`tool_choice\.name` is missing/,
+    ],
+    "messages without any content": [{ messages: [{ role: "user", content: [] }] }, /`messages`/],
   };
   for (const [name, [body, message]] of Object.entries(BAD)) {
     it(`say what is wrong with ${name}`, async (t) => {

@@ -39,6 +39,24 @@ describe("a Messages request", () => {
     assert.deepEqual(body["offshoot"], { ignored: ["speed", "tools (hologram_20310101)"] });
   });
 
+  it("passes with words and blocks of a newer client, which it names", async (t) => {
+    const server = await start(t, hi());
+    const { status, text, body } = await ask(server, {
+      ...hears("Hi"),
+      system: [
+        { type: "text", text: "Be brief." },
+        { type: "hologram", seed: 1 },
+      ],
+      thinking: { type: "adaptive" },
+      output_config: { effort: "ultra" },
+    });
+    assert.equal(status, 200, text);
+    const { ignored } = body["offshoot"] as { ignored: string[] };
+    assert.deepEqual(ignored, ["system[1] (hologram)", "output_config.effort"]);
+    const [system] = sentTo(server).messages;
+    assert.equal(system?.["content"], "Be brief.");
+  });
+
   it("takes instructions in the middle of the conversation in their place", async (t) => {
     const server = await start(t, hi());
     const messages = [

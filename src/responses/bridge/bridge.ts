@@ -5,7 +5,6 @@
  * Tools that the provider knows itself (`native`) are passed on unchanged, and so are their items.
  */
 
-import { createHash } from "node:crypto";
 import { asJsonObject, type JsonObject } from "../../base/json.ts";
 import { lookAgain } from "../../engine/run-code.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -14,6 +13,7 @@ import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { KindRequest, Offer, OpenedTool, ToolKind } from "../kinds/tool-kind.ts";
 import { kindOf } from "../request/hosted-kinds.ts";
 import { findDeferred, type Offering, offerAll, offerFound } from "./deferred-tools.ts";
+import { fitName } from "./fit-name.ts";
 import { offerAgain, type PastOffer } from "./past-offers.ts";
 import { isUnknown } from "./unknown-items.ts";
 
@@ -193,10 +193,6 @@ function toFunctionEntry(name: string): JsonObject {
   return { type: "function", name };
 }
 
-/** Makes names of functions that every provider accepts: letters, digits, `_` and `-`, 64 of them at most. */
-const MAX_CHARS = 64;
-const HASH_CHARS = 8;
-
 interface FunctionNames {
   /** Reserves the name, or a similar one that is free. */
   take(wish: string): string;
@@ -215,14 +211,6 @@ function createNames(taken: readonly string[]): FunctionNames {
       return name;
     },
   };
-}
-
-/** A name that is cut or changed gets a hash of the whole, to stay unique. */
-function fitName(wish: string): string {
-  const plain = wish.replace(/[^a-zA-Z0-9_-]/g, "_");
-  if (plain === wish && wish.length <= MAX_CHARS) return wish;
-  const hash = createHash("sha256").update(wish).digest("hex").slice(0, HASH_CHARS);
-  return `${plain.slice(0, MAX_CHARS - HASH_CHARS - 1)}_${hash}`;
 }
 
 /**

@@ -15,7 +15,7 @@ import { CALL_PREFIX, MCP_PREFIX, OWN_INDEX, toOwnContent } from "./hosted-block
 import type { MessagesAnswerOptions } from "./messages-wishes.ts";
 import { toHiddenThought, toThoughtBlock } from "./thought-signature.ts";
 
-type BlockWishes = Pick<MessagesAnswerOptions, "thinking" | "summaryOf">;
+type BlockWishes = Pick<MessagesAnswerOptions, "thinking" | "summaryOf" | "clientNames">;
 
 /** A block of an answer; kinds of the vendor's own pass. */
 export type AnswerBlock = JsonObject & { readonly type: string };
@@ -27,7 +27,7 @@ export function toBlocks(
   idOf: (callId: string) => string,
 ): AnswerBlock[] {
   if (output.length === 1 && output[0]?.type === "message") return toWholeBlocks(output[0], {});
-  const { thinking } = answer;
+  const { thinking, clientNames } = answer;
   const answered = answeredCalls(output);
   const fields = findCallFields(output);
   const toWhole = createWholeBlocks(answer);
@@ -46,7 +46,8 @@ export function toBlocks(
     const before = held;
     held = [];
     const input = readInput(item.arguments);
-    const call = { type: "tool_use", id: idOf(item.call_id), name: item.name, input };
+    const name = clientNames.get(item.name) ?? item.name;
+    const call = { type: "tool_use", id: idOf(item.call_id), name, input };
     return [...before, { ...call, ...fields.get(item.call_id) }];
   });
 }
@@ -74,21 +75,25 @@ export function answeredCalls(output: readonly EmittedItem[]): ReadonlySet<strin
  */
 export function createWholeBlocks({
   summaryOf,
-}: Pick<MessagesAnswerOptions, "summaryOf">): (item: EmittedItem) => AnswerBlock[] {
+  clientNames,
+}: Omit<BlockWishes, "thinking">): (item: EmittedItem) => AnswerBlock[] {
   const searches: string[] = [];
   return (item) => {
     if (item.type === "tool_search_call") searches.push(toCallId(item as unknown as JsonObject));
     const search = item.type === "tool_search_output" ? searches.shift() : undefined;
-    return toWholeBlocks(item, { search, summaryOf });
+    return toWholeBlocks(item, { search, summaryOf, clientNames });
   };
 }
 
-interface Around extends Pick<MessagesAnswerOptions, "summaryOf"> {
+interface Around extends Partial<Omit<BlockWishes, "thinking">> {
   /** The call that these results belong to. */
   readonly search?: string | undefined;
 }
 
-function toWholeBlocks(item: EmittedItem, { search, summaryOf }: Around): AnswerBlock[] {
+function toWholeBlocks(
+  item: EmittedItem,
+  { search, summaryOf, clientNames }: Around,
+): AnswerBlock[] {
   const given = item as unknown as JsonObject;
   const own = given[BLOCKS];
   if (isJsonObject(own) && Array.isArray(own["blocks"])) return own["blocks"] as AnswerBlock[];
@@ -105,7 +110,7 @@ function toWholeBlocks(item: EmittedItem, { search, summaryOf }: Around): Answer
     case "tool_search_call":
       return toToolSearch(given);
     case "tool_search_output":
-      return search === undefined ? [] : toFoundTools(given, search);
+      return search === undefined ? [] : toFoundTools(given, search, clientNames);
     case "mcp_call":
       return toMcp(given);
     case "compaction":
@@ -229,10 +234,15 @@ function toToolSearch(item: JsonObject): AnswerBlock[] {
   return [toCall(item, "tool_search_tool_bm25", isJsonObject(given) ? given : {})];
 }
 
-function toFoundTools(item: JsonObject, tool_use_id: string): AnswerBlock[] {
+function toFoundTools(
+  item: JsonObject,
+  tool_use_id: string,
+  clientNames: Around["clientNames"],
+): AnswerBlock[] {
   const tools = Array.isArray(item["tools"]) ? item["tools"].filter(isJsonObject) : [];
   const tool_references = tools.map(({ name }) => {
-    return { type: "tool_reference", tool_name: textOf(name) };
+    const known = textOf(name);
+    return { type: "tool_reference", tool_name: clientNames?.get(known) ?? known };
   });
   const content = { type: "tool_search_tool_search_result", tool_references };
   return [{ type: "tool_search_tool_result", tool_use_id, content }];

@@ -25,10 +25,15 @@ export interface EditedContext {
   readonly ignored: readonly string[];
 }
 
+interface EditParts extends Pick<CreateResponse, "instructions" | "tools"> {
+  /** The model's name of a tool of the client. */
+  readonly nameOf: (name: string) => string;
+}
+
 export function editContext(
   items: readonly Item[],
   edits: readonly ContextEdit[],
-  around: Pick<CreateResponse, "instructions" | "tools">,
+  around: EditParts,
 ): EditedContext {
   let edited = items;
   const applied: AppliedEdit[] = [];
@@ -39,8 +44,8 @@ export function editContext(
     if (edit.type.startsWith("clear_thinking_")) {
       edited = note(applied, clearThinking(edited, given));
     } else if (edit.type.startsWith("clear_tool_uses_")) {
-      const { instructions, tools } = around;
-      const rest = { instructions: instructions ?? "", tools: tools ?? [] };
+      const { instructions, tools, nameOf } = around;
+      const rest = { instructions: instructions ?? "", tools: tools ?? [], nameOf };
       edited = note(applied, clearToolUses(edited, given, rest));
     } else if (edit.type.startsWith("compact_")) {
       fields = {
@@ -119,17 +124,21 @@ const TRIGGER_TOKENS = 100_000;
 const KEPT_TOOL_USES = 3;
 const CLEARED = "[This result was cleared to save room. Call the tool again if it is needed.]";
 
-interface Rest {
+interface Rest extends Pick<EditParts, "nameOf"> {
   readonly instructions: string;
   readonly tools: NonNullable<CreateResponse["tools"]>;
 }
 
-function clearToolUses(items: readonly Item[], edit: JsonObject, rest: Rest): Edited {
+function clearToolUses(
+  items: readonly Item[],
+  edit: JsonObject,
+  { nameOf, ...rest }: Rest,
+): Edited {
   const unchanged = { items, applied: undefined };
   const calls = items.filter((item): item is FunctionCall => item.type === "function_call");
   if (!isDue(edit["trigger"], calls.length, () => estimateTokens({ items, ...rest })))
     return unchanged;
-  const excluded = textsOf(edit["exclude_tools"]);
+  const excluded = textsOf(edit["exclude_tools"]).map(nameOf);
   const old = calls.slice(0, Math.max(0, calls.length - countOf(edit["keep"], KEPT_TOOL_USES)));
   const names = new Map(old.map(({ call_id, name }) => [call_id, name]));
   const doomed = new Set(
@@ -137,7 +146,10 @@ function clearToolUses(items: readonly Item[], edit: JsonObject, rest: Rest): Ed
   );
   const inputs = edit["clear_tool_inputs"];
   const clearsInput = (callId: string): boolean =>
-    inputs === true || textsOf(inputs).includes(names.get(callId) ?? "");
+    inputs === true ||
+    textsOf(inputs)
+      .map(nameOf)
+      .includes(names.get(callId) ?? "");
   const made = items.map((item) => toCleared(item, doomed, clearsInput));
   const saved = sum(items) - sum(made);
   const cleared = items.filter(

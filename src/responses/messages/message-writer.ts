@@ -230,7 +230,8 @@ class BlockWriter implements MessageWriter {
   #beginItem(place: number, item: EmittedItem): void {
     if (item.type !== "function_call") return;
     for (const thought of this.#held.splice(0)) this.#tell(thought);
-    const { call_id, name } = item;
+    const { call_id } = item;
+    const name = this.#options.answer.clientNames.get(item.name) ?? item.name;
     const start = { type: "tool_use", id: this.#idOf(call_id), name, input: {} };
     this.#begin({ ...start, ...this.#callFields.get(call_id) }, `${place}`);
   }

@@ -13,6 +13,7 @@ import { createHostedReader } from "./hosted-blocks.ts";
 import { markOf, type Reading, toInputParts, toOwnPart, toSaidPart } from "./messages-content.ts";
 import type { BlockParam, MessageParam, ToolResultParam } from "./messages-request.ts";
 import { fromRedacted, fromThinking, isHiddenThought } from "./thought-signature.ts";
+import { toModelName } from "./tool-names.ts";
 
 export interface MessagesItems {
   readonly items: Item[];
@@ -33,7 +34,12 @@ export function toMessagesItems(
   const list = new ItemList(isVendor);
   for (const [at, message] of messages.entries()) list.add(message, at);
   const { ignored } = list.reading;
-  return { items: list.finish(), ignored: [...ignored], references: list.references };
+  const items = list.finish();
+  if (items.length === 0) {
+    const message = "`messages` has nothing for the model. Give at least one message with content.";
+    throw new Failure("invalid_request", message, { param: "messages" });
+  }
+  return { items, ignored: [...ignored], references: list.references };
 }
 
 class ItemList {
@@ -137,7 +143,7 @@ class ItemList {
     this.#items.push({
       type: "function_call",
       call_id: id,
-      name,
+      name: toModelName(name, this.reading.isVendor),
       arguments: JSON.stringify(isJsonObject(input) ? input : {}),
     });
   }
@@ -196,7 +202,12 @@ class ItemList {
     if (type === "tool_reference" && typeof tool_name === "string") {
       this.references.add(tool_name);
       if (this.reading.isVendor) return [toOwnPart(block)];
-      return [{ type: "input_text", text: `The tool ${tool_name} can be called now.` }];
+      return [
+        {
+          type: "input_text",
+          text: `The tool ${toModelName(tool_name, false)} can be called now.`,
+        },
+      ];
     }
     const parts = toInputParts(block, this.reading);
     if (!parts) this.reading.ignored.add(`messages.tool_result (${type})`);

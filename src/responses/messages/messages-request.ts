@@ -135,7 +135,9 @@ export const MessagesRequest = open({
   messages: z.array(MessageParam).refine((messages) => messages.length > 0, {
     error: "is empty; give at least one message",
   }),
-  system: textOr(z.array(TextParam)).nullable().optional(),
+  system: textOr(z.array(openUnion([TextParam])))
+    .nullable()
+    .optional(),
   stream: z.boolean().nullable().optional(),
   /** Marks the end of the conversation for the cache. */
   cache_control,

@@ -11,6 +11,7 @@ import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
 import { toClientFunction } from "./client-tools.ts";
 import { isToolset, toMcpTools } from "./messages-mcp.ts";
 import type { MessagesRequest, ToolChoiceParam, ToolParam } from "./messages-request.ts";
+import { toModelName } from "./tool-names.ts";
 
 export interface OfferedMessagesTools {
   /** True if the model's server uses this API itself, and runs its tools. */
@@ -80,7 +81,7 @@ function toFunction(tool: ToolParam, at: number, asked: OfferedMessagesTools): F
   const own = asked.isVendor ? presentIn(more as JsonObject) : {};
   return {
     type: "function",
-    name,
+    name: toModelName(name, asked.isVendor),
     ...(description ? { description } : {}),
     parameters: input_schema,
     strict: strict === true,
@@ -191,15 +192,19 @@ function toChoice(
     case "none":
       return { tool_choice: "none", ...single };
     case "tool":
-      return { tool_choice: toNamed(choice.name ?? "", named), ...single };
+      return { tool_choice: toNamed(choice.name, named), ...single };
     default:
       return single;
   }
 }
 
 /** A tool that is not offered is refused with the other errors of the request. */
-function toNamed(name: string, named: ReadonlyMap<string, Tool>): ToolChoice {
+function toNamed(name: string | null | undefined, named: ReadonlyMap<string, Tool>): ToolChoice {
+  if (!name) {
+    const message = "`tool_choice.name` is missing. Name the tool that must be called.";
+    throw new Failure("invalid_request", message, { param: "tool_choice.name" });
+  }
   const tool = named.get(name);
-  if (!tool || tool.type === "function") return { type: "function", name };
+  if (!tool || tool.type === "function") return { type: "function", name: tool?.name ?? name };
   return { type: tool.type } as ToolChoice;
 }

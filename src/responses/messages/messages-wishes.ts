@@ -5,7 +5,12 @@
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import { THINKING_BUDGETS } from "../../protocol/messages-blocks.ts";
-import type { CreateResponse, Effort, ServiceTier } from "../../protocol/request.ts";
+import {
+  type CreateResponse,
+  EFFORTS,
+  type Effort,
+  type ServiceTier,
+} from "../../protocol/request.ts";
 import type { AppliedEdit } from "./context-edits.ts";
 import { markOf } from "./messages-content.ts";
 import { MessagesRequest, type TextParam } from "./messages-request.ts";
@@ -37,6 +42,8 @@ export interface MessagesAnswerOptions {
   readonly applied: readonly AppliedEdit[];
   /** Ids of calls in the conversation: ids of new calls must differ. */
   readonly takenIds: ReadonlySet<string>;
+  /** The client's names of tools that the model knows under other names. */
+  readonly clientNames: ReadonlyMap<string, string>;
   /** Fields of the request that were left out. */
   readonly ignored: readonly string[];
   /** The stop sequences. */
@@ -59,19 +66,27 @@ interface System {
   readonly instructions: string;
   /** The blocks after the first, for the vendor: each block may end a cached prefix. */
   readonly items: readonly Item[];
+  /** Blocks that are not text. */
+  readonly ignored: readonly string[];
 }
 
 export function toSystem(system: MessagesRequest["system"], isVendor: boolean): System {
-  if (typeof system === "string" || !system) return { instructions: system ?? "", items: [] };
-  if (isVendor) {
-    const said = system.filter(({ text }) => text.trim() !== "");
-    // Instructions cannot have a mark.
-    if (said[0]?.cache_control) return { instructions: "", items: said.map(toSystemItem) };
-    const [first, ...rest] = said;
-    return { instructions: first?.text ?? "", items: rest.map(toSystemItem) };
+  if (typeof system === "string" || !system) {
+    return { instructions: system ?? "", items: [], ignored: [] };
   }
-  const told = system.filter(({ text }) => !ATTRIBUTION.test(text) && text !== "");
-  return { instructions: told.map(({ text }) => text).join("\n\n"), items: [] };
+  const ignored = system.flatMap(({ type }, at) =>
+    type === "text" ? [] : [`system[${at}] (${type})`],
+  );
+  const texts = system.filter(({ type }) => type === "text");
+  if (isVendor) {
+    const said = texts.filter(({ text }) => text.trim() !== "");
+    // Instructions cannot have a mark.
+    if (said[0]?.cache_control) return { instructions: "", items: said.map(toSystemItem), ignored };
+    const [first, ...rest] = said;
+    return { instructions: first?.text ?? "", items: rest.map(toSystemItem), ignored };
+  }
+  const told = texts.filter(({ text }) => !ATTRIBUTION.test(text) && text !== "");
+  return { instructions: told.map(({ text }) => text).join("\n\n"), items: [], ignored };
 }
 
 function toSystemItem(block: TextParam): Item {
@@ -138,10 +153,11 @@ export function toThinking(
   { thinking, output_config }: MessagesRequest,
   { canStopThinking }: UpstreamFacts,
 ): AskedThinking {
-  const effort = output_config?.effort ?? undefined;
+  const given = output_config?.effort ?? undefined;
+  const effort = isEffort(given) ? given : undefined;
   const isOff = !thinking || thinking.type === "disabled";
   if (isOff) {
-    const ignored = effort === undefined ? [] : ["output_config.effort"];
+    const ignored = given === undefined ? [] : ["output_config.effort"];
     const fields = canStopThinking ? { reasoning: { effort: "none" as const } } : {};
     return { fields, shows: "hidden", ignored };
   }
@@ -149,7 +165,13 @@ export function toThinking(
   const wanted = effort ?? (budget === undefined ? USUAL_EFFORT : toEffort(budget));
   const shows = thinking.display === "omitted" ? "omitted" : "shown";
   const summary = shows === "shown" ? { summary: "auto" as const } : {};
-  return { fields: { reasoning: { effort: wanted, ...summary } }, shows, ignored: [] };
+  const ignored = given === effort ? [] : ["output_config.effort"];
+  return { fields: { reasoning: { effort: wanted, ...summary } }, shows, ignored };
+}
+
+/** Clients learn new words before servers do. */
+function isEffort(word: string | undefined): word is Effort {
+  return EFFORTS.some((known) => known === word);
 }
 
 /** The effort whose budget is nearest; the weaker one of two that are equally near. */

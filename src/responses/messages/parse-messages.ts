@@ -27,6 +27,7 @@ import {
   VENDOR_FIELDS,
 } from "./messages-wishes.ts";
 import { isPlainMessages } from "./plain-messages.ts";
+import { toClientNames, toModelName } from "./tool-names.ts";
 
 export interface ParsedMessages {
   readonly request: CreateResponse;
@@ -57,6 +58,7 @@ export function toCreateResponse(body: unknown, asking: MessagesOrigin): ParsedM
   const context = editContext(all, edits, {
     ...instructions,
     ...tools.fields,
+    nameOf: (name) => toModelName(name, isVendor),
   });
   const thinking = toThinking(given, upstream);
   const hasTools = tools.fields.tools !== undefined;
@@ -80,9 +82,11 @@ export function toCreateResponse(body: unknown, asking: MessagesOrigin): ParsedM
     summaryOf: asking.summaryOf,
     applied: context.applied,
     takenIds: toCallIds(items),
+    clientNames: toClientNames(given.tools, isVendor),
     stops: given.stop_sequences ?? NOTHING,
     contextTokens: upstream.contextTokens,
     ignored: [
+      ...system.ignored,
       ...ignored,
       ...tools.ignored,
       ...context.ignored,
@@ -155,6 +159,7 @@ function estimateRequest({ input, instructions, tools }: CreateResponse): number
 }
 
 const NO_IDS: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 const NOTHING: readonly never[] = [];
 
 /** Only words, no blocks and no tools: most requests to a gateway, at a third of the cost. */
@@ -186,6 +191,7 @@ function toPlain(
     thinking: "hidden",
     applied: NOTHING,
     takenIds: NO_IDS,
+    clientNames: NO_NAMES,
     ignored: NOTHING,
     stops: NOTHING,
     contextTokens: upstream.contextTokens,

@@ -18,7 +18,11 @@ const called = (id: string, name = "read"): Item[] => [
 ];
 
 function edit(items: readonly Item[], ...edits: object[]) {
-  return editContext(items, edits as ContextEdit[], { instructions: null, tools: null });
+  return editContext(items, edits as ContextEdit[], {
+    instructions: null,
+    tools: null,
+    nameOf: (name) => name,
+  });
 }
 
 const isCleared = (item: Item): boolean =>

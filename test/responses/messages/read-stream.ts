@@ -11,6 +11,7 @@ export const ANSWER: MessagesAnswerOptions = {
   thinking: "shown",
   applied: [],
   takenIds: new Set(),
+  clientNames: new Map(),
   ignored: [],
   stops: [],
   contextTokens: undefined,
