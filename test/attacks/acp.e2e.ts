@@ -189,6 +189,37 @@ describe("attacks on offshoot acp", () => {
     });
   });
 
+  it("send fields that do not fit, and are told which; what is not needed may be left out", async () => {
+    await withEditor({ engine: counting() }, async (client) => {
+      const sessionId = await open(client);
+      const { cwd } = client.place;
+      const rows: [string, object, RegExp][] = [
+        ["session/new", { cwd: 7 }, /`params\.cwd` does not fit: expected string/],
+        ["session/new", { cwd, mcpServers: "x" }, /`params\.mcpServers` does not fit/],
+        ["session/new", { cwd, mcpServers: [7] }, /`params\.mcpServers\.0` does not fit/],
+        ["session/prompt", { sessionId, prompt: "x" }, /`params\.prompt` does not fit/],
+        ["session/prompt", { prompt: [] }, /`params\.sessionId` does not fit:.*it is missing/],
+        ["session/list", { cursor: 7 }, /`params\.cursor` does not fit/],
+        ["session/list", [1], /`params` does not fit: expected object/],
+      ];
+      for (const [at, [method, params, problem]] of rows.entries()) {
+        client.request(`row ${at}`, method, params);
+        const { error } = await client.answerTo(`row ${at}`);
+        assert.equal(error?.code, -32_602, `${method} ${JSON.stringify(params)}`);
+        assert.match(error.message, problem);
+        checkWords(error);
+      }
+      const servers = [
+        { name: "a", command: process.execPath },
+        { name: "b", command: process.execPath, args: null, env: null },
+        { type: "http", name: "c", url: "http://127.0.0.1:1/" },
+      ];
+      client.request("lenient", "session/new", { cwd, mcpServers: servers });
+      const { result, error } = await client.answerTo("lenient");
+      assert.ok(result?.["sessionId"], error?.message);
+    });
+  });
+
   it("flood it with requests, of which each is answered once", async () => {
     await withEditor({ engine: counting() }, async (client) => {
       const session = await open(client);

@@ -3,7 +3,6 @@
  * the updates that it causes, because editors hang otherwise. Only methods that are answered here are announced.
  */
 
-import type { AnyMessage } from "@agentclientprotocol/sdk";
 import {
   type AgentCapabilities,
   type AgentRequestContext,
@@ -23,6 +22,7 @@ import { isJsonObject } from "../../base/json.ts";
 import { VERSION } from "../../version.ts";
 import type { AcpSession } from "./acp-session.ts";
 import { type EditorParts, EditorSessions, toNotFound } from "./editor-sessions.ts";
+import { toEditorStream } from "./editor-stream.ts";
 
 /** `fork` belongs to the protocol's unstable part: editors that do not know it ignore it. */
 const CAPABILITIES: AgentCapabilities = {
@@ -58,7 +58,7 @@ export async function serveAcp(parts: EditorParts, stream: Stream): Promise<void
   answerSessions(app, sessions);
   answerChoices(app, sessions);
   answerPrompts(app, sessions);
-  const connection = app.connect(lenient(stream));
+  const connection = app.connect(toEditorStream(stream));
   await connection.closed;
   await sessions.closeAll();
 }
@@ -248,27 +248,4 @@ function toRequestError(thrown: unknown): RequestError {
     return RequestError.internalError({ code: thrown.code }, thrown.message);
   }
   return RequestError.internalError({}, thrown instanceof Error ? thrown.message : String(thrown));
-}
-
-/**
- * Accepts messages of editors that leave out fields which the schema requires and we do not need.
- *
- * Some editors send no list of MCP servers.
- */
-const OPENING: ReadonlySet<string> = new Set(["session/new", "session/load", "session/resume"]);
-
-function lenient({ readable, writable }: Stream): Stream {
-  const filled = new TransformStream<AnyMessage, AnyMessage>({
-    transform(message, controller) {
-      controller.enqueue(fill(message));
-    },
-  });
-  return { readable: readable.pipeThrough(filled), writable };
-}
-
-function fill(message: AnyMessage): AnyMessage {
-  if (!("method" in message) || !OPENING.has(message.method)) return message;
-  const { params } = message;
-  if (!isJsonObject(params) || (params["mcpServers"] ?? null) !== null) return message;
-  return { ...message, params: { ...params, mcpServers: [] } };
 }
