@@ -8,8 +8,22 @@ import { recordOf, textOf } from "../ask-server.ts";
 import { type StreamPart, toMetadata } from "./language-model.ts";
 import { toFinish, toUntold } from "./to-content.ts";
 
+type ReadEvent = (event: JsonObject) => StreamPart[];
+
 /** Reads one event of a response. Call it with all of them in order. */
-export function createPartReader(): (event: JsonObject) => StreamPart[] {
+export function createPartReader(): ReadEvent {
+  const read = createEventReader();
+  let isFailed = false;
+  return (event) =>
+    read(event).filter(({ type }) => {
+      // An `error` event comes before the `response.failed` that says the same.
+      const isTold = type === "error" && isFailed;
+      isFailed ||= type === "error";
+      return !isTold;
+    });
+}
+
+function createEventReader(): ReadEvent {
   /** Texts and reasoning that have begun, by their ids. */
   const begun = new Set<string>();
   /** The ids of calls, by those of their items. */

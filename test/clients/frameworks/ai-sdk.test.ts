@@ -210,6 +210,18 @@ describe("the AI SDK's provider", () => {
     assert.match(JSON.stringify(asked[0]?.items), /Be short\./);
   });
 
+  it("tells of a failure in the middle of a stream once", async (t) => {
+    const broken = reply.failure("The model is gone.", { text: "Par" });
+    const { model } = await openModel(t, [broken], { store: false });
+    const parts: string[] = [];
+    const { fullStream } = streamText({ model, prompt: "Hi", maxRetries: 0, onError() {} });
+    for await (const { type } of fullStream) parts.push(type);
+    assert.deepEqual(
+      parts.filter((type) => type === "error" || type === "finish"),
+      ["error", "finish"],
+    );
+  });
+
   it("gives the framework's own error for what the server refuses", async (t) => {
     const { app } = await openTestApp(t, [reply.text("never")]);
     const model = createAiProvider(app, { key: "wrong" })("any");
