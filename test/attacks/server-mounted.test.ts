@@ -1,6 +1,9 @@
 /** Attacks on a server that a program has mounted: by function calls, not over a socket. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { reply } from "../../src/testing/index.ts";
 import { openTestApp } from "../server/embedded/test-app.ts";
@@ -73,6 +76,46 @@ describe("a mounted server", () => {
     const second = await app.fetch(toRequest(asOne, "/v1/responses", streamed));
     assert.equal(second.status, 429);
     await first.body?.cancel();
+  });
+
+  it("refuses a body that a framework has parsed and that no text can hold, without a key too", async (t) => {
+    const { app } = await openTestApp(t, [reply.text("never")]);
+    const deep = `{"input":${"[".repeat(40_000)}${"]".repeat(40_000)}}`;
+    const cycle: Record<string, unknown> = {};
+    cycle["input"] = cycle;
+    const rows: [unknown, RegExp][] = [
+      [JSON.parse(deep), /nested deeper than/],
+      [cycle, /not JSON/],
+      [{ input: 1n }, /not JSON/],
+      [() => {}, /not JSON/],
+    ];
+    let body: unknown;
+    // Programs mount it like this: a rejection would end the process.
+    const rejected: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      request.resume();
+      await once(request, "end");
+      const parsed = Object.assign(request, { body });
+      await app.handle(parsed, response).catch((thrown: unknown) => {
+        rejected.push(thrown);
+        response.writeHead(500).end();
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    t.after(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const key = await app.createKey({ name: "own" });
+    for (const [given, problem] of rows) {
+      body = given;
+      const url = `http://127.0.0.1:${port}/v1/responses`;
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(url, { method: "POST", headers, body: "{}" });
+      assert.equal(answer.status, 400);
+      assert.match(await answer.text(), problem);
+      assert.equal((await fetch(url, { method: "POST", body: "{}" })).status, 401);
+    }
+    assert.deepEqual(rejected, []);
   });
 
   it("never takes a caller without a tenant for another one", async (t) => {

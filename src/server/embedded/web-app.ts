@@ -36,7 +36,7 @@ export function withParsedBody(request: IncomingMessage): IncomingMessage {
   const { body } = request as { readonly body?: unknown };
   if (!request.readableEnded || body === undefined) return request;
   const again = new IncomingMessage(request.socket);
-  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  const bytes = toBytes(body);
   const { method, url, httpVersion, headers, rawHeaders } = request;
   Object.assign(again, { method, url, httpVersion, rawHeaders });
   Object.assign(again.headers, headers, { "content-length": String(bytes.length) });
@@ -44,6 +44,24 @@ export function withParsedBody(request: IncomingMessage): IncomingMessage {
   again.push(null);
   again.complete = true;
   return again;
+}
+
+/** What the reader of bodies refuses with its own words. */
+const TOO_DEEP = "[".repeat(1000);
+const NO_JSON = "";
+
+/**
+ * A value that no text can hold is refused as its text would be. It must not throw: a client chooses how deep a body
+ * is, and the program may not wait for the answer.
+ */
+function toBytes(body: unknown): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (typeof body === "string") return Buffer.from(body);
+  try {
+    return Buffer.from(JSON.stringify(body) ?? NO_JSON);
+  } catch (thrown) {
+    return Buffer.from(thrown instanceof RangeError ? TOO_DEEP : NO_JSON);
+  }
 }
 
 function toError(thrown: unknown): Error {

@@ -49,6 +49,18 @@ describe("a server inside a program's own server", () => {
     assert.match(await answer.text(), /Read\./);
   });
 
+  it("reads a body that was parsed before as text or as bytes", async (t) => {
+    const { app, key } = await openTestApp(t, [reply.text("Read."), reply.text("Read.")]);
+    for (const parse of [JSON.stringify, (value: unknown) => Buffer.from(JSON.stringify(value))]) {
+      const url = await serve(t, async (request, response) => {
+        const parsed = Object.assign(request, { body: parse(await readJson(request)) });
+        await app.handle(parsed, response);
+      });
+      const answer = await fetch(`${url}/v1/responses`, toPost(HELLO, key));
+      assert.match(await answer.text(), /Read\./);
+    }
+  });
+
   it("takes WebSockets from the program's server", async (t) => {
     const { app, key } = await openTestApp(t, [reply.text("Over a socket.")]);
     const url = await serve(t, (request, response) => void app.handle(request, response), app);
