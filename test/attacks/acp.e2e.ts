@@ -275,6 +275,24 @@ describe("attacks on offshoot acp", () => {
     }
   });
 
+  it("load one session many times at once: each request is answered, and the session works", async () => {
+    await withEditor({ engine: counting() }, async (client) => {
+      const sessionId = await open(client);
+      prompt(client, 7, sessionId);
+      assert.equal((await client.answerTo(7)).result?.["stopReason"], "end_turn");
+      const params = { sessionId, cwd: client.place.cwd, mcpServers: [] };
+      const ids = Array.from({ length: 10 }, (_, at) => `load ${at}`);
+      for (const id of ids) client.request(id, "session/load", params);
+      for (const id of ids) {
+        const { result, error } = await client.answerTo(id);
+        assert.ok(result, `${id}: ${error?.message}`);
+      }
+      prompt(client, 8, sessionId);
+      assert.equal((await client.answerTo(8)).result?.["stopReason"], "end_turn");
+      assert.equal((await client.leave()).code, 0);
+    });
+  });
+
   it("close a session while the person is asked: the prompt is cancelled, and a late yes runs nothing", async () => {
     const servers = [{ name: "a", command: process.execPath, args: ["-e", ""], env: [] }];
     const rows: [string, object[]][] = [

@@ -104,10 +104,10 @@ function answerSessions(app: App, sessions: EditorSessions): void {
   );
   app.onRequest(
     session.load,
-    answering(async (context) => {
-      const opened = await open(context.params, context.params.sessionId, context);
-      await opened.replay();
-      return await announce(opened);
+    answering(async ({ params, client }) => {
+      const { cwd, mcpServers, sessionId: id } = params;
+      const servers = mcpServers ?? [];
+      return await announce(await sessions.open({ cwd, id, client, servers, replays: true }));
     }),
   );
   app.onRequest(

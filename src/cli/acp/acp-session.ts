@@ -77,8 +77,8 @@ export class AcpSession {
   #admitted: readonly OwnServer[] = [];
   /** Stops the prompt that is being answered. */
   #stop: AbortController | undefined;
-  /** Settles when nothing of that prompt uses the desk any more. */
-  #answering: Promise<unknown> | undefined;
+  /** What still uses the desk: prompts, and a replay. */
+  readonly #working = new Set<Promise<unknown>>();
   #run: Run | undefined;
   #updates: RunUpdates | undefined;
   /** The cost of its runs; null if a price was unknown, undefined before it was read. */
@@ -151,13 +151,20 @@ export class AcpSession {
     // A cancelled request and a closed connection stop the prompt as `session/cancel` does.
     const onAbort = (): void => void this.cancel();
     signal.addEventListener("abort", onAbort, { once: true });
-    const answer = this.#answer(prompt, stop.signal);
-    this.#answering = answer;
     try {
-      return await answer;
+      return await this.#work(this.#answer(prompt, stop.signal));
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#stop = undefined;
+    }
+  }
+
+  async #work<Out>(work: Promise<Out>): Promise<Out> {
+    this.#working.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#working.delete(work);
     }
   }
 
@@ -236,6 +243,10 @@ export class AcpSession {
 
   /** Sends the past conversation again, for an editor that opens the session again. */
   async replay(): Promise<void> {
+    await this.#work(this.#replay());
+  }
+
+  async #replay(): Promise<void> {
     const items = await this.#desk.runtime.sessions.items(this.id);
     const place = { name: this.id, cwd: this.#parts.io.cwd };
     for (const update of toHistory(items, place)) await this.tell(update);
@@ -263,10 +274,10 @@ export class AcpSession {
     await this.#parts.client.notify(methods.client.session.update, { sessionId: this.id, update });
   }
 
-  /** Cancels the prompt and waits for its answer, which still reads the record, before the record is closed. */
+  /** Cancels the prompt, and waits for all that still reads the record before the record is closed. */
   async close(): Promise<void> {
     await this.cancel();
-    await this.#answering?.catch(() => {});
+    await Promise.allSettled(this.#working);
     await this.#desk.close();
   }
 

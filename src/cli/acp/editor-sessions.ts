@@ -43,6 +43,8 @@ interface Opening {
   readonly id: string | undefined;
   readonly client: AgentContext;
   readonly servers: readonly McpServer[];
+  /** True if the editor is told the past conversation again. */
+  readonly replays?: boolean;
 }
 
 export class EditorSessions {
@@ -61,7 +63,7 @@ export class EditorSessions {
   }
 
   /** Rejects if the session is gone: it never opens an empty one instead. */
-  async open({ cwd, id: kept, client, servers }: Opening): Promise<AcpSession> {
+  async open({ cwd, id: kept, client, servers, replays }: Opening): Promise<AcpSession> {
     if (!isAbsolute(cwd)) {
       throw RequestError.invalidParams(
         { cwd },
@@ -96,11 +98,13 @@ export class EditorSessions {
       // Another request may have opened it meanwhile.
       while (this.#open.has(id)) await this.close(id);
       this.#open.set(id, session);
-      return session;
     } catch (thrown) {
       await desk.close();
       throw thrown;
     }
+    // Begins at once: a request that opens the session again waits for it before it closes this one.
+    if (replays) await session.replay();
+    return session;
   }
 
   /** Opens a new session with a copy of this one. */
