@@ -184,6 +184,43 @@ describe("attacks on offshoot mcp serve", () => {
     });
   });
 
+  it("cut their lines anywhere, join them, nest them or fill them with 10 MB, and each is answered once", async () => {
+    await withServer({ engine: counting() }, async (client) => {
+      await greet(client);
+      const toLine = (id: number, prompt: string): string =>
+        `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "agent", arguments: { prompt } } })}\n`;
+      for (const letter of toLine(1, "é😀")) client.write(letter);
+      client.write(`${toLine(2, "joined")}${toLine(3, "joined")}\r\n${toLine(4, "x".repeat(1e7))}`);
+      const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+      const params = `{"name":"agent","arguments":{"prompt":"x","more":${deep}}}`;
+      client.write(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":${params}}\n`);
+      for (const id of [1, 2, 3, 4]) assert.match((await saidTo(client, id)).text, /^Answer \d/);
+      assert.ok((await saidTo(client, 5)).isError);
+      for (const id of [1, 2, 3, 4, 5]) assert.equal(answersTo(client, id).length, 1, `${id}`);
+      assert.equal(client.upstream.requests.length, 4);
+      await isStillThere(client);
+    });
+  });
+
+  it("have it say nothing but the protocol, and no key", async () => {
+    const wrong = { error: { message: "Wrong key sk-secret-1." } };
+    const engine = script(reply.status(401, wrong));
+    const env = { OFFSHOOT_API_KEY_NAME: "OWN_KEY", OWN_KEY: "sk-secret-1" };
+    await withServer({ engine, env }, async (client) => {
+      await greet(client);
+      call(client, 7, "agent", { prompt: "Go" });
+      const { isError, structured } = await saidTo(client, 7);
+      assert.ok(isError);
+      client.request(8, "resources/read", { uri: `run://${String(structured["run_id"])}/events` });
+      assert.ok((await client.answerTo(8)).result);
+      const [asked] = client.upstream.requests;
+      assert.match(String(asked?.headers["authorization"]), /sk-secret-1/);
+      const { stdout, stderr } = await client.leave();
+      assert.doesNotMatch(stdout + stderr, /sk-secret-1/);
+      for (const line of stdout.trim().split("\n")) assert.equal(JSON.parse(line).jsonrpc, "2.0");
+    });
+  });
+
   it("send a call twice under one id, and one of them is run", async () => {
     await withServer({ engine: counting() }, async (client) => {
       await greet(client);
