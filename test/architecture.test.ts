@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "tools",
     "store/shelf.ts",
     "store/chunk-store.ts",
-    // How the ending of a body that threw is written: the engine's rule, for whoever writes a body.
+    // How the ending of a body that threw is written: the engine's rule, for the author of a body.
     "engine/ending.ts",
     "engine/engine.ts",
     "engine/read-log.ts",
@@ -107,7 +107,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   responses: [
     // Whose request it is, what it says, and what it names of models and prompts.
     ...["tenant", "models", "prompts", "request"],
-    // A log as the API's events and objects, for whoever follows it.
+    // A log as the API's events and objects, for its followers.
     ...["fold", "follow", "sealing"],
     // What is kept for tenants beside runs.
     ...["files", "vector-stores", "media", "kept", "conversations", "references"],
@@ -141,7 +141,7 @@ const CIRCLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What an engine writes, which nobody else sees. */
+/** What an engine writes and no other part reads. */
 const ENGINES_OWN = ["store", "journal", "ownership", "mailbox", "turns"];
 const RUN_INTERFACES = ["run-reader", ...ENGINES_OWN];
 
@@ -304,7 +304,7 @@ describe("what a run loads before it knows its model", () => {
   }
 
   // Every kilobyte is read by V8 before the first line runs: about 0.2 million instructions (bench/start.ts).
-  // Whoever needs more room first looks what can be loaded later.
+  // Before you raise it, look for code that can be loaded later.
   it(`has at most ${MOST_RUN_KB} kB of code`, () => {
     const sizes = [...loaded].map((file) => codeOf(file).length);
     const total = sizes.reduce((sum, size) => sum + size, 0) / 1000;

@@ -1,7 +1,7 @@
 /**
  * The kinds of Kubernetes objects that `deploy/kubernetes` has, as the published API describes them (v1.29 and later),
  * as far as these files use them. Strict: a field that is not here is taken for a slip, as `kubectl` does with
- * `--validate=strict`. Whoever uses a new field adds it from the API's reference.
+ * `--validate=strict`. A change that uses a new field adds it from the API's reference.
  */
 
 import { z } from "zod";

@@ -7,7 +7,7 @@ import { afterEach, beforeEach } from "node:test";
 /** Far more than any one test takes on a machine that is ten times slower than ours. */
 const STALL_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 5_000;
-/** So long after its last test a process has no reason to be there, but for a connection that somebody forgot. */
+/** This long after its last test, only a forgotten connection keeps a process alive. */
 const OVER_MS = 2 * 60_000;
 
 export function watchProgress(): void {

@@ -33,7 +33,7 @@ export interface Account {
   readonly ceiling: Limits;
   /** Spent by the run itself and by children whose accounts are closed. */
   readonly spent: Amount;
-  /** The budget that is neither spent nor reserved; `Infinity` if there is no limit. */
+  /** The budget that is neither spent nor reserved; `Infinity` if unlimited. */
   readonly left: Amount;
   /**
    * Reserves at once the most that something may cost, from what the tree of accounts has. Throws

@@ -14,7 +14,7 @@ export interface Amount {
 
 export type LimitKind = keyof Amount;
 
-/** Null if there is no limit. Time is a deadline and not an amount: children use it side by side. */
+/** Null if unlimited. Time is a deadline and not an amount: children use it side by side. */
 export type Limits = { readonly [Kind in LimitKind]: number | null };
 
 export const LIMIT_KINDS: Readonly<Record<LimitKind, string>> = {

@@ -31,7 +31,7 @@ export interface TerminalAsk {
 }
 
 /**
- * Undefined when there is no terminal. `live`: what is drawn on it and must be removed for a question.
+ * Undefined without a terminal. `live`: what is drawn on it and must be removed for a question.
  */
 export function createAskOnTerminal(
   io: Pick<Io, "openTerminal">,

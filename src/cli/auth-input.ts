@@ -1,5 +1,5 @@
 /**
- * Finds the vendor whose key is meant, and reads the key: typed unseen on the terminal, or piped in.
+ * Finds the vendor whose key is meant, and reads the key: typed without echo on the terminal, or piped in.
  */
 
 import { Failure } from "../base/failure.ts";

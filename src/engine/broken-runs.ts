@@ -1,6 +1,6 @@
 /**
  * Runs of this process whose ending could not be written: the disk was full, or the file was locked for too long. What
- * a caller was told of such a run stays true: it ends as failed once there is room. A run that no caller waited for is
+ * a caller has read about such a run stays true: it ends as failed once there is room. A run that no caller waited for is
  * run again, once, so that a full disk does not make the same work cost money again and again.
  *
  * The ending of such a run may be in the record, and only the answer to the write was lost. So the record is asked

@@ -75,7 +75,7 @@ function endingOf({ code }: Failure): Ending {
 }
 
 /**
- * The outcome of a run that has ended. Its only event is `run_end`, whoever asks and whenever: a parent that is
+ * The outcome of a run that has ended. Its only event is `run_end`, for every caller and at every time: a parent that is
  * replayed must be told the same as before.
  */
 export async function readOutcome(store: RunReader, run: RunStatus): Promise<RunOutcome> {

@@ -57,7 +57,7 @@ export interface Engine {
   resume(id: string): Promise<void>;
   /** Without its input and its result: cheap, however large these are. */
   status(id: string): Promise<RunStatus | undefined>;
-  /** The run's input. Undefined if there is no such run. */
+  /** The run's input. Undefined if the run does not exist. */
   input(id: string): Promise<Json | undefined>;
   /** Waits for the run's ending, and reads nothing of its result: cheap, however large that is. */
   ended(id: string, signal?: AbortSignal): Promise<void>;
@@ -291,7 +291,7 @@ export interface RunContext {
 export interface WaitOptions {
   /** Ends the wait, which rejects with its reason. A message that came meanwhile may be taken. */
   readonly signal?: AbortSignal | undefined;
-  /** Called once if there is no message yet, and it begins to wait. */
+  /** Called once if no message has come yet, and it begins to wait. */
   readonly onWait?: (() => void) | undefined;
 }
 

@@ -109,7 +109,7 @@ function createOwnedRun(options: OwnedRunOptions): OwnedRun {
 
 /**
  * A run that this process has claimed, read after the claim: from then on no other process can add to it. A run that
- * it has just written down (`fresh`) need not be read. Rejects if there is no such run.
+ * it has just written down (`fresh`) need not be read. Rejects if the run does not exist.
  */
 export async function openOwnedRun({
   id,

@@ -3,7 +3,7 @@
  * published only after they are in the store, so that no reader sees what a crash could take back.
  *
  * What is emitted while an append is on its way goes into the next one together: a model that is faster
- * than the store writes fewer rows, and nobody waits longer.
+ * than the store writes fewer rows, and no event waits longer.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";

@@ -95,7 +95,7 @@ export interface RunSettings {
   readonly sandbox: string;
   /** The grant of the run: one layer for itself and for each run above it. */
   readonly grant: readonly JsonObject[];
-  /** The limits of the run with everything below it, by kind; null if there is no limit. */
+  /** The limits of the run with everything below it, by kind; null if unlimited. */
   readonly limits: JsonObject;
   readonly label: string | null;
   readonly depth: number;

@@ -12,7 +12,7 @@ const LOGPROB = withBoth(FIELDS);
 /** All of them or none: if one is left out, the others can no longer be matched with their tokens. */
 export const LOGPROBS: Shape<readonly Logprob[]> = loose(list(LOGPROB));
 
-/** Readers need the token and its probability. Some servers write null if there are no alternatives. */
+/** Readers need the token and its probability. Some servers write null for a token without alternatives. */
 function withBoth(shape: Shape<unknown>): Shape<Logprob> {
   return {
     check(value) {

@@ -139,7 +139,7 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
   const isSpent = vendorCode !== undefined && QUOTA_CODES.has(vendorCode);
   if (isSpent || /API calls \/ month/i.test(message)) return "provider_rejected";
   if (OVERLOAD_STATUSES.has(status)) return "provider_overloaded";
-  // 424 means that the model behind the service of AWS failed.
+  // 424 means that the model that the service of AWS calls failed.
   if (status >= 500 || status === 424) return "provider_failed";
   return "provider_rejected";
 }

@@ -26,7 +26,7 @@ import type { Boundary, Workspace } from "../tools/workspace/workspace.ts";
 
 export interface SafetySettings {
   readonly rules: readonly Rule[];
-  /** Undefined if there is no person to ask here. */
+  /** Undefined without a person to ask. */
   readonly ask: Ask | undefined;
   /**
    * How long a question waits for an answer, which may come from another process too. Undefined if no one can be

@@ -7,8 +7,8 @@ import { matchesGlob } from "../base/glob.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * The usual tools if none are named; `none` alone is no tools. Rejects with `invalid_request` for an unknown name;
- * `skill` is left out if there are no skills, so that an agent can name it in every folder. MCP servers are started
+ * The usual tools if none are named. The single word `none` means an empty list. Rejects with `invalid_request` for an unknown name;
+ * `skill` is left out without skills, so that an agent can name it in every folder. MCP servers are started
  * only if a name is not a built-in tool's.
  */
 export async function pickTools(

@@ -77,7 +77,7 @@ export interface Runtime extends RecordedRuns {
   run(request: RunRequest): Promise<Run>;
   /** The plan of a run that is not started. Rejects as `run` does; sends and stores nothing. */
   plan(request: RunRequest): Promise<Plan>;
-  /** A run of the record, or one below it, wherever it runs. Rejects if there is no such run. */
+  /** A run of the record, or one below it, wherever it runs. Rejects if the run does not exist. */
   attach(id: string): Promise<Run>;
   /** The tool calls of all runs that wait for a person's answer. */
   questions(): Promise<readonly OpenQuestion[]>;

@@ -29,7 +29,7 @@ interface Surroundings {
   readonly cwd: string;
   /** Where the log for operators goes, when `OFFSHOOT_LOG` asks for one. */
   readonly stderr: { write(text: string): unknown };
-  /** Asks a person; undefined if there is no one to ask. */
+  /** Asks a person; undefined if no person can be asked. */
   readonly ask?: Ask | undefined;
 }
 

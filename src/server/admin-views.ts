@@ -126,7 +126,7 @@ export interface SystemView {
 
 export interface QueueView {
   readonly name: string;
-  /** Null if there is no limit. */
+  /** Null if unlimited. */
   readonly at_once: number | null;
   readonly running: number;
   readonly waiting: number;

@@ -119,7 +119,7 @@ export interface BytesAnswer {
   readonly kind: "bytes";
   /** 200 when left out. */
   readonly status?: number | undefined;
-  /** Undefined if there is no body. */
+  /** Undefined without a body. */
   readonly type: string | undefined;
   readonly chunks: AsyncIterable<Uint8Array | string>;
   readonly headers?: Readonly<Record<string, string>> | undefined;

@@ -17,7 +17,7 @@ import { createSessionRoutes } from "./routes/sessions.ts";
 import { createStoredChatRoutes } from "./routes/stored-chats.ts";
 import { createVectorStoreRoutes } from "./routes/vector-stores.ts";
 
-/** Routes that read the record of all runs, whoever started them. */
+/** Routes that read the record of all runs, including those of other callers. */
 export function createRecordRoutes(record: RecordApi): Route[] {
   return [
     ...createRunRoutes(record),

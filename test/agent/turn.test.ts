@@ -210,7 +210,7 @@ describe("the answer of a turn", () => {
     });
   }
 
-  it("takes all that was reserved when nobody knows what it cost", () => {
+  it("takes all that was reserved when the cost is unknown", () => {
     const answer: ModelAnswer = { ...toAnswer([], END, () => undefined) };
     const hold = { most: { turns: 1, tokens: 0, usd: 3, tool_calls: 0, children: 0 } };
     assert.equal(toSettled(answer, hold, { costOf: () => undefined }).usd, 3);

@@ -1,4 +1,4 @@
-/** What an editor, or what pretends to be one, may send to `offshoot acp`: nothing runs twice, and the connection goes on. */
+/** What an editor, or what pretends to be one, may send to `offshoot acp`: nothing runs twice, and the connection stays open. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -340,7 +340,7 @@ describe("attacks on offshoot acp", () => {
         value: "nobody/at-all",
       });
       const { error } = await client.answerTo(8);
-      checkWords(error ?? assert.fail("a model that nobody has"));
+      checkWords(error ?? assert.fail("a model that does not exist"));
       const { stdout, stderr } = await client.leave();
       assert.doesNotMatch(stdout + stderr, /sk-secret-1/);
       for (const line of stdout.trim().split("\n")) assert.equal(JSON.parse(line).jsonrpc, "2.0");

@@ -1,4 +1,4 @@
-/** What an MCP client may send to `offshoot mcp serve`: errors in the protocol's words, nothing twice, and the connection goes on. */
+/** What an MCP client may send to `offshoot mcp serve`: errors in the protocol's words, nothing twice, and the connection stays open. */
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -89,7 +89,7 @@ const LINKS: readonly [name: string, target: string, path: string][] = [
   ["a link to a file outside", OUT, "link"],
   ["a link to an absolute path", "/etc/passwd", "link"],
   ["a link to a folder outside", "../outside", "link/secret.txt"],
-  ["a missing file behind a link", "../outside", "link/none.txt"],
+  ["a missing file below a link", "../outside", "link/none.txt"],
   ["a link to nowhere outside", "../outside/none.txt", "link"],
   ["a link to the folder above", "..", "link/outside/secret.txt"],
   ["a link to the root", "/", "link/etc/passwd"],

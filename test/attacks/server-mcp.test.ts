@@ -1,4 +1,4 @@
-/** Requests to `/mcp` that must get nobody further than the other addresses do, in the protocol's own words. */
+/** Requests to `/mcp` that must give a caller no more access than the other addresses do, in the protocol's own words. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
@@ -183,7 +183,7 @@ describe("attacks on /mcp", () => {
       const answer = await theirs.call(name, { run_id, ...more });
       const nothing = await theirs.call(name, { run_id: gone, ...more });
       assert.equal(answer.isError, true, name);
-      // Word for word what is said of a run that nobody has.
+      // The same words as about a run that does not exist.
       assert.equal(textOf(answer).replace(String(run_id), gone), textOf(nothing));
     }
     for (const uri of [`run://${run_id}`, `run://${run_id}/events`]) {
@@ -194,7 +194,7 @@ describe("attacks on /mcp", () => {
     assert.equal(server.upstream.requests.length, 1);
   });
 
-  it("with another tenant's session, or a changed one, are no session", async (t) => {
+  it("are refused with another tenant's session, and with a changed one", async (t) => {
     const { bench, server, send } = await start(t);
     const one = await bench.makeKey({ tenant: "one" });
     const two = await bench.makeKey({ tenant: "two" });
@@ -289,7 +289,7 @@ describe("attacks on /mcp", () => {
       assert.equal((await send(token, id, accept)).status, 202);
     }
     assert.equal((await server.runtime.questions()).length, 1);
-    // Words that are no clear yes are a no, and the second answer changes nothing.
+    // An unclear answer counts as no, and the second answer changes nothing.
     assert.equal(
       (await send(own.token, form, { action: "accept", content: { decision: "tree" } })).status,
       202,

@@ -133,7 +133,7 @@ describe("offshoot config", () => {
     assert.match(stdout, /change it\.\n {2}max_turns {2}99\n {2}url {2}http:\/\/a\.example\n$/);
   });
 
-  it("has nothing to trust if there is no file", async (t) => {
+  it("has nothing to trust without a file", async (t) => {
     const sandbox = createSandbox(t);
     const { code, stderr } = await config(sandbox, "trust");
     assert.equal(code, 2);

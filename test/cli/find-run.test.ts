@@ -118,7 +118,7 @@ describe("a run is not found", () => {
     }
   });
 
-  it("as `last` if there is no run", async () => {
+  it("as `last` in an empty record", async () => {
     const message = /^There is no run yet\. Start one/;
     await assert.rejects(findRun(createMemoryStore(), "last"), { code: "not_found", message });
   });

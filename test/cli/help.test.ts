@@ -25,7 +25,7 @@ describe("help on a terminal", () => {
     });
   }
 
-  it("puts what a flag does below it where there is no room beside it", () => {
+  it("puts what a flag does below it if it does not fit beside it", () => {
     const run = COMMANDS["run"];
     assert.ok(run);
     const lines = renderCommandHelp("run", run, 40).split("\n");

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createHiddenLine, LEFT } from "../../src/cli/terminal-device.ts";
 
-describe("a line that is typed unseen", () => {
+describe("a line that is typed without echo", () => {
   const rows: readonly [
     what: string,
     keys: readonly string[],
     line: string | typeof LEFT | undefined,
   ][] = [
     ["ends with Enter", ["s", "k", "-1", "\r"], "sk-1"],
-    ["goes on until then", ["sk-1"], undefined],
+    ["is not complete before Enter", ["sk-1"], undefined],
     ["is what was pasted, without the marks around it", ["\x1b[200~sk-9\x1b[201~", "\r"], "sk-9"],
     ["loses a character with backspace", ["sk-12", "\x7f", "\b", "3\n"], "sk-3"],
     ["begins again with Ctrl-U", ["wrong", "\x15", "right\r"], "right"],

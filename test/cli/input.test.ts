@@ -80,7 +80,7 @@ describe("the user's message", () => {
     assert.equal(text, "--- a.txt ---\nA\n\n--- b.txt ---\nB\n\n---\n\nCompare them\n\npiped\n");
   });
 
-  it("is standard input alone if there is no prompt", async (t) => {
+  it("is standard input alone without a prompt", async (t) => {
     assert.equal(await textOf([], setUp(t, {}, "piped")), "piped");
   });
 
@@ -138,7 +138,7 @@ describe("the user's message", () => {
     ["a file below a file", ["Hi", "@a.txt/b"], undefined, /^There is no file `a\.txt\/b`\./],
     ["a folder", ["Hi", "@folder"], undefined, /^`folder` is a directory\. Name a file\.$/],
     [
-      "a file that is no text",
+      "a file that is not text",
       ["Hi", "@nul"],
       undefined,
       /^`nul` is neither text \(UTF-8\), nor an image, nor a PDF\.$/,
@@ -147,7 +147,7 @@ describe("the user's message", () => {
     ["a text that is too large", ["Hi", "@large"], undefined, /^`large` is larger than 16 MB\./],
     ["a file that is too large", ["Hi", "@huge"], undefined, /^`huge` is larger than 32 MB\./],
     [
-      "standard input that is no text",
+      "standard input that is not text",
       ["Hi"],
       Buffer.from("a\0"),
       /^Standard input is neither text/,

@@ -59,7 +59,7 @@ export const holding = (name: string) => toCalls(["hold", { name }]);
 
 export const TOOLS = ["subagent", "hold"];
 
-/** What the run was told of its background children, in order. */
+/** The messages to the run about its background children, in order. */
 export function newsIn(events: readonly RunEvent[]): string[] {
   return events.flatMap((event) =>
     event.type === "child_news" ? event.news.map(({ kind, label }) => `${kind} ${label}`) : [],

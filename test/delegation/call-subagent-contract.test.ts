@@ -108,7 +108,7 @@ const CALLED = [
     output_index: 0,
     item: { type: "tool_call", id: "call_1", name: "read" },
   }),
-  "data: {this is no JSON\n\n",
+  "data: {this is not JSON\n\n",
   frame("response.tool_call_arguments.delta", { output_index: 0, delta: '{"path":' }),
   frame("response.tool_call_arguments.delta", { output_index: 0, delta: '"a.txt"}' }),
   frame("response.completed", { response: { id: "resp_of_created", status: "completed" } }),
@@ -185,7 +185,7 @@ describe("the flow over OpenAI Responses", () => {
   });
 
   it("continues after a line of the stream that is not JSON", async (t) => {
-    assert.ok(CALLED.some((line) => line.includes("no JSON")));
+    assert.ok(CALLED.some((line) => line.includes("not JSON")));
     const { end } = await respondOnce(t);
     assert.equal(end.ending, "completed");
   });

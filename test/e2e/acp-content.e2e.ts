@@ -114,7 +114,7 @@ describe("an MCP server of an editor", () => {
           assert.equal(await ask(editor, sessionId, "Use it"), "end_turn");
           assert.match(editor.permissions[0]?.toolCall.title ?? "", /Connect to the MCP server/);
           assert.ok(opening.upstream.requests.at(-1)?.text.includes("You said: hello"));
-          // A value of an editor is no name of a variable of ours.
+          // A value from an editor is never read as the name of one of our variables.
           assert.deepEqual([...remote.editors], ["$HOME"]);
         },
       );

@@ -102,7 +102,7 @@ describe("frames of an editor", () => {
     ]);
   });
 
-  it("may ask for another version of the protocol, and get ours; what is no version is refused", async () => {
+  it("may ask for another version of the protocol, and get ours; an invalid version is refused", async () => {
     await using place = await createPlace();
     const versions = [0, 1, 2, 65_535, "1", 1.5, -1, null, undefined];
     const lines = versions.map((protocolVersion, at) =>

@@ -114,7 +114,7 @@ describe("what is sent", () => {
     assert.match(JSON.stringify(message?.["content"]), order);
   });
 
-  it("is the piped text alone if there is no prompt", async () => {
+  it("is the piped text alone without a prompt", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.text("ok")) });
     check(await place.run(runAt(upstream, CHAT), { input: "PIPED" }), { code: 0 });

@@ -14,7 +14,7 @@ const ADDRESSES: Readonly<Record<string, readonly [address: string, says: RegExp
   "has an unescaped % in its name": ["postgres://me:hunter2@127.0.0.1:1/100%ours", IS_NONE],
   "has a zero character in its name": ["postgres://me:hunter2@127.0.0.1:1/no%00ne", IS_NONE],
   "has an unescaped # in its password": ["postgres://me:hunter#2@127.0.0.1:1/none", IS_NONE],
-  "has a port that is no number": ["postgres://me@127.0.0.1/none?port=usual", IS_NONE],
+  "has a port that is not a number": ["postgres://me@127.0.0.1/none?port=usual", IS_NONE],
   "is of another kind of database": [
     "mysql://root@127.0.0.1/none",
     /`OFFSHOOT_STORE` must be .*`postgres:\/\/…`/,
@@ -44,7 +44,7 @@ describe("an address of a record that", () => {
     });
   }
 
-  it("has a password with unescaped letters does not show it, and is no setting", async () => {
+  it("has a password with unescaped letters does not show it, and is not accepted as a setting", async () => {
     await using place = await createPlace();
     for (const letter of ["%", "#", "/", "?", "@"]) {
       const address = `postgres://me:hun${letter}ter@127.0.0.1:1/none`;

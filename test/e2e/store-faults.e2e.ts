@@ -372,7 +372,7 @@ describe(...possibly("a server whose database"), () => {
     assert.ok(Math.abs(made.created_at - kept.created_at) < 600);
   });
 
-  it(...small("is full says so, loses nothing, and goes on when there is room"), async (t) => {
+  it(...small("is full says so, loses nothing, and continues when there is space"), async (t) => {
     const { address, grow } = await makeSmall(server ?? assert.fail(), t);
     await using upstream = await startSlowUpstream();
     upstream.finish();

@@ -123,7 +123,7 @@ export function describeNoted(name: string, openBench: OpenBench): void {
     );
 
     it(
-      "is found by whoever begins it, if the answer to its write was lost",
+      "is found by the next process that begins it, if the answer to its write was lost",
       onBench(async (bench) => {
         const engine = bench.engine(LOSING);
         const called: string[] = [];

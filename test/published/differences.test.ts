@@ -44,11 +44,7 @@ describe("the differences of two descriptions", () => {
       "A { [string]: boolean }",
       "A.* allows string, and the published document does not",
     ],
-    "a name that nobody published": [
-      "A { a: any }",
-      "B { a: any }",
-      "A is not in the published document",
-    ],
+    "an unpublished name": ["A { a: any }", "B { a: any }", "A is not in the published document"],
     "a field of a member, where both have a type": [
       'A { a: { type: "x", b: string } | { type: "y" } }',
       'A { a: { type: "x", b?: string } | { type: "y" } }',

@@ -156,7 +156,7 @@ describe("a response in a conversation", () => {
     for (let at = 0; at < words.length; at += 2) assert.equal(words[at + 1], `re ${words[at]}`);
   });
 
-  it("is refused if there is no such conversation", async (t) => {
+  it("is refused if the conversation does not exist", async (t) => {
     const server = await startServer(t, script());
     const id = await open(server);
     await server.ask("DELETE", `/v1/conversations/${id}`);

@@ -247,7 +247,7 @@ describe("a response whose beginning fails", () => {
     };
   }
 
-  it("leaves no run that nobody can find, although it was written down", async (t) => {
+  it("leaves no run that cannot be found, although it was written down", async (t) => {
     const server = await startOne(t, createCounter());
     loseFirst(server);
     const { status } = await send(server, undefined, { ...HI, background: true });

@@ -223,7 +223,7 @@ describe("/mcp", () => {
     const result = await until(async () => {
       const next = await mcp.call("run_result", { run_id: kept, wait_s: 50 });
       return structuredOf(next)["ending"] === null ? undefined : next;
-    }, "the answer that nobody waited for");
+    }, "the answer that no client waited for");
     assert.match(textOf(result), /^Whole\./);
   });
 

@@ -22,7 +22,7 @@ describe("errors of the Messages API", () => {
       { ...hears("Hi"), tools: [{ name: "t" }] },
       /tools\[0\]\.input_schema/,
     ],
-    "a result of a call that nobody made": [
+    "a result of a call that was not made": [
       hears([{ type: "tool_result", tool_use_id: "toolu_9", content: "x" }]),
       /`messages\[0\]\.content\[0\]`: a `tool_result` must have its `tool_use` before it.*toolu_9/,
     ],
@@ -51,7 +51,7 @@ describe("errors of the Messages API", () => {
       { messages: [{ role: "tool", content: "x" }] },
       /messages\[0\]\.role/,
     ],
-    "messages that are no list": [{ messages: "Hi" }, /messages/],
+    "messages that are not a list": [{ messages: "Hi" }, /messages/],
     "a limit of no tokens": [{ ...hears("Hi"), max_tokens: 0 }, /max_tokens/],
     "a choice of a tool that is not offered": [
       {

@@ -48,7 +48,7 @@ describe("a Messages client that leaves", () => {
       await assert.rejects(asked);
       await server.upstream.requests[0]?.ended;
       assert.equal(server.upstream.requests[0]?.aborted, true);
-      assert.equal(server.upstream.requests.length, 1, "nobody is asked again");
+      assert.equal(server.upstream.requests.length, 1, "no model is asked again");
     });
   }
 

@@ -53,7 +53,7 @@ describe("the description of the server", () => {
   let check: (name: SchemaName, value: unknown) => string[];
   const fieldOf = (value: Json | undefined, name: string): JsonObject => {
     const field = isJsonObject(value) ? value[name] : undefined;
-    return isJsonObject(field) ? field : assert.fail(`${name} is no object`);
+    return isJsonObject(field) ? field : assert.fail(`${name} is not an object`);
   };
 
   before(() => {

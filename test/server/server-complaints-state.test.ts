@@ -280,7 +280,7 @@ describe("12: reasoning over several turns", () => {
     it(`continues in a stored chain, although the client did not ask to see it (${name})`, async () => {
       const { server, sent } = await ask(name, ...answers());
       const first = await server.create({ input: "Look.", ...words, include: [] });
-      assert.ok(!JSON.stringify(first).includes('encrypted_content":"'), "nobody asked for it");
+      assert.ok(!JSON.stringify(first).includes('encrypted_content":"'), "it was not asked for");
       const next = { input: [resultOf(first)], previous_response_id: first.id, ...words };
       const second = await server.create(next);
       const last = { input: [resultOf(second)], previous_response_id: second.id, ...words };
@@ -323,7 +323,7 @@ describe("12: reasoning over several turns", () => {
         "within the answer",
       );
       await server.create({ input: "Sure?", previous_response_id: first.id, ...words, tools });
-      assert.ok(countProofs(sent()) >= 1, "and behind it");
+      assert.ok(countProofs(sent()) >= 1, "and after it");
     });
 
     it(`continues through \`encrypted_content\`, on another server, too (${name})`, async (t) => {

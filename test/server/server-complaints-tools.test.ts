@@ -195,7 +195,7 @@ describe("13: a call never leaks as text", () => {
   const ask = createServers();
   for (const name of SCRIPTED_NAMES) {
     for (const text of [undefined, "I look."]) {
-      const when = text === undefined ? "alone" : "behind words";
+      const when = text === undefined ? "alone" : "after text";
       it(`streams it as a call alone (${name}, ${when})`, async () => {
         const given = { at: '<tool_call> {"name": "look"}' };
         const said = text === undefined ? {} : { text };

@@ -216,7 +216,7 @@ async function openAll(
   };
 }
 
-/** Whoever waits until one of them is idle waits for all: any of them may have the run. */
+/** Waiting until one of them is idle means waiting for all: any of them may have the run. */
 function waitForAll([first, ...others]: readonly OpenedResponses[]): void {
   if (!first || others.length === 0) return;
   const all = [first, ...others].map(({ durable }) => durable.idle.bind(durable));

@@ -65,7 +65,7 @@ async function interrupt(
 }
 
 /**
- * A background response that waits in the first process, behind another one, is begun by a second process, and
+ * A background response that waits in the first process, after another one, is begun by a second process, and
  * interrupted there too. The third process completes it. `meanwhile` is called while the response waits.
  */
 async function interruptQueued(

@@ -20,7 +20,7 @@ export const spawn = (task_name: string, message: string, more: object = {}) => 
 export const wait = (args: object = {}) =>
   reply.calls([{ name: "wait_agent", arguments: { ...args } }]);
 
-/** The words of a request's last message, whoever wrote it. */
+/** The words of a request's last message, from any author. */
 export function lastWords({ items }: Pick<ModelRequest, "items">): string {
   const last = items.findLast((item) => item.type === "message");
   if (last?.type !== "message") return "";

@@ -55,7 +55,7 @@ describe("the plans of all queries", () => {
     assert.ok(asked.size > 50, `only ${asked.size} queries`);
     for (const sql of asked) {
       for (const step of explain(db, sql)) {
-        // To search for everything of a tenant is no better than to read the whole table.
+        // A search for everything of a tenant reads as much as the whole table.
         const [, scanned, searched] = /^SCAN (\w+)|^SEARCH (\w+) .*\(tenant=\?\)$/.exec(step) ?? [];
         const table = scanned ?? searched;
         const isLarge = table !== undefined && LARGE.includes(toTable(sql, table));

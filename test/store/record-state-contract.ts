@@ -31,7 +31,7 @@ export function describeRecordState(name: string, open: () => Promise<KeptRecord
       await begin(store, task("run_2"));
       await finish(store, "run_2", "completed");
       const [worker, second] = await state.listWorkers(NOW + 400);
-      assert.equal(second, undefined, "one that has said farewell is not told of");
+      assert.equal(second, undefined, "one that has said farewell is not reported");
       assert.deepEqual([worker?.id, worker?.host, worker?.pid, worker?.runs], ["w", "one", 7, 1]);
       assert.ok((worker?.silent_ms ?? -1) >= 0);
     });

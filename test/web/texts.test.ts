@@ -49,7 +49,7 @@ describe("texts of the console", () => {
       "Two\nlines.\n\n",
       "```ts\nconst a = 1;\n\nconst b = 2;\n```\n\n",
     ]);
-    assert.equal(cutStable("- one\n\n  still one", 0), 0, "a list goes on after a blank line");
+    assert.equal(cutStable("- one\n\n  still one", 0), 0, "a list continues after a blank line");
   });
 
   it("says how long ago, and how soon", () => {

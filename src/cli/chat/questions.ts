@@ -50,7 +50,7 @@ export class Questions {
     return answer;
   };
 
-  /** The editor for the answer; undefined while there is no question. */
+  /** The editor for the answer; undefined while no question is open. */
   get editor(): Editor | undefined {
     return this.#open?.editor;
   }

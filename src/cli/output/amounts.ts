@@ -36,7 +36,7 @@ export function toElapsed(ms: number): string {
   return hours === 0 ? `${minutes} m ${two(seconds)} s` : `${hours} h ${two(minutes)} m`;
 }
 
-/** `980`, `12.3k`, `4.6M`: if there is no room for every digit. */
+/** `980`, `12.3k`, `4.6M`: for a place too narrow for every digit. */
 export function toShortCount(count: number): string {
   if (count < 1000) return String(count);
   const [size, unit] = count < 999_950 ? [1000, "k"] : [1_000_000, "M"];

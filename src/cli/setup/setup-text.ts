@@ -20,7 +20,7 @@ export function toFoundLines({ keys, problem, servers, model }: FoundSetup): str
   ];
 }
 
-/** For pipes, and if there is no person to ask: what was found, and the commands to type. */
+/** For pipes, and without a person to ask: what was found, and the commands to type. */
 export function toPlainLines(found: FoundSetup): string[] {
   const { keys, servers, model } = found;
   const [server] = servers;

@@ -8,7 +8,7 @@ import type { AgentDefinition } from "./definition.ts";
 /** Descriptions are sent with every request; the whole text is in the file. */
 const MAX_SHOWN_CHARS = 300;
 
-/** Lines of `name: description`; empty when there are no agents. */
+/** Lines of `name: description`; empty without agents. */
 export function describeAgents(agents: readonly AgentDefinition[]): string {
   return agents
     .map(({ name, description }) => `${name}: ${clip(description, MAX_SHOWN_CHARS)}`)

@@ -14,7 +14,7 @@ import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
 import { encodeAllowed, encodePersonAnswer, type PersonAsk } from "../person-line.ts";
 
 export interface Person {
-  /** Undefined if there is no person to ask here. */
+  /** Undefined without a person to ask. */
   readonly ask: Ask | undefined;
   /** The parent run's `uncounted`. */
   readonly uncounted: RunContext["uncounted"];

@@ -22,7 +22,7 @@ export interface RecordedEvent {
   readonly event: SubagentEvent;
 }
 
-/** The events in the order they happened. Rejects with `not_found` when there is no such run. */
+/** The events in the order they happened. Rejects with `not_found` when the run does not exist. */
 export async function readSubagentEvents(
   record: RecordReader,
   id: string,

@@ -47,7 +47,7 @@ export interface TreeFigures {
   readonly cost_usd: number | null;
 }
 
-/** Rejects with `not_found` when there is no such run. Keeps no events, however long the logs. */
+/** Rejects with `not_found` when the run does not exist. Keeps no events, however long the logs. */
 export async function readTree(
   record: RecordReader,
   id: string,

@@ -45,7 +45,7 @@ export interface ItemFacts {
   readonly cut: "incomplete" | "failed";
   /** Fields that a list of stored items shows even if the item was stored without them. */
   readonly always: JsonObject;
-  /** The type of the item with which a client answers it; undefined if nobody waits for an answer. */
+  /** The type of the item with which a client answers it; undefined if the call waits for no answer. */
   readonly answeredBy: string | undefined;
   /**
    * Fields that clients see only if their `include` names them, by their path: `results` of `file_search_call` is
@@ -66,7 +66,7 @@ export interface ItemFacts {
   inResult?(item: Typed): JsonObject[];
 }
 
-/** `null`: the field is null. `left out`: there is no such field. `shown`: it is shown nevertheless. */
+/** `null`: the field is null. `left out`: the field is missing. `shown`: it is shown nevertheless. */
 type Hiding = "null" | "left out" | "shown";
 
 export interface Progress {

@@ -30,7 +30,7 @@ export function readTrustedBundle(env: Environment): readonly string[] | undefin
   return [...rootCertificates, ...named.map((name) => readNamed(name, env[name] ?? ""))];
 }
 
-/** The distribution's bundle with the runtime's own; undefined if there is no such file. */
+/** The distribution's bundle with the runtime's own; undefined if the file does not exist. */
 export function readSystemBundle(files: readonly string[]): readonly string[] | undefined {
   for (const file of files) {
     try {

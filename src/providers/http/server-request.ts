@@ -30,7 +30,7 @@ const QUESTION_TIMEOUTS: Timeouts = { connectMs: 5000, firstByteMs: 30_000, idle
 /** Far more than a list of a thousand models or a chat template needs. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Resolves with every status. Rejects with a `Failure` if there is no answer. */
+/** Resolves with every status. Rejects with a `Failure` if no answer comes. */
 export async function askServer(request: ServerRequest): Promise<ServerAnswer> {
   const { maxBytes = MAX_BYTES } = request;
   const answer = await sendToServer({ ...request, maxBytes });

@@ -1,6 +1,6 @@
 /**
  * The known models, one row each; those of the largest families are in files of their own. Sizes and prices
- * are those that the vendors publish. A price that is temporary, by the hour or behind a moving alias is
+ * are those that the vendors publish. A price that is temporary, by the hour or of an alias that moves is
  * left out, since unknown is better than wrong.
  *
  * Rows that end in `*` match the next model of a family: it probably refuses the same parameters, but its

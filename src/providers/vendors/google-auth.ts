@@ -60,7 +60,7 @@ async function openCredentials(env: Env, clock: Clock): Promise<Credentials> {
   return openMetadata(env, clock, usual);
 }
 
-/** The file in which `gcloud` stores a person's login; undefined if there is no home folder. */
+/** The file in which `gcloud` stores a person's login; undefined without a home folder. */
 function usualFile(env: Env): string | undefined {
   const home = env["HOME"] && join(env["HOME"], ".config", "gcloud");
   const folder =

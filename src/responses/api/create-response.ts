@@ -147,7 +147,7 @@ interface Start {
    */
   keep?(things: ReadyRun["things"]): Promise<LiveResponse | undefined>;
   /**
-   * Called if the run could not be begun, or if nobody knows whether it was: the answer of the record was lost.
+   * Called if the run could not be begun, or if that is unknown, because the answer of the record was lost.
    * Removes what no other request can have found.
    */
   undo(ready: ReadyRun): Promise<unknown>;
@@ -155,7 +155,7 @@ interface Start {
 
 /**
  * Only this request knows the id. So the response is removed together with its run, in one transaction, also if that
- * was written down or has begun: nobody could find, end or delete the run of a response that is gone.
+ * was written down or has begun: no request could find, end or delete the run of a response that is gone.
  */
 function startNew({ shelf }: ApiParts, caller: Caller): Start {
   const runId = makeId("run");

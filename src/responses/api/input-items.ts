@@ -26,7 +26,7 @@ export interface ItemsQuery {
   readonly query: URLSearchParams;
 }
 
-/** Undefined if there is no such response. */
+/** Undefined if the response does not exist. */
 export async function listInputItems(
   parts: BeforeParts,
   { tenant, id, query }: ItemsQuery,

@@ -110,7 +110,7 @@ export interface CompletionOptions {
 /** Separates two pieces of thinking, which are separate texts in a response. */
 export const THOUGHT_BREAK = "\n\n";
 
-/** Rejects if there is no answer: the response failed, was cancelled or still runs. */
+/** Rejects if the response has no answer: it failed, was cancelled or still runs. */
 export function toChatCompletion(
   response: EmittedResponse,
   options: CompletionOptions = {},

@@ -172,7 +172,7 @@ export async function deleteContainerFile(
   return { id, object: "container.file.deleted", deleted: true };
 }
 
-/** Rejects before the first piece if there is no such file. */
+/** Rejects before the first piece if the file does not exist. */
 export async function readContainerFile(
   shelf: Shelf,
   container: ContainerName,

@@ -65,7 +65,7 @@ export async function putContainer(
 }
 
 /**
- * Rejects with `not_found` if there is no such container or it has expired, as all functions here do.
+ * Rejects with `not_found` if the container does not exist or it has expired, as all functions here do.
  */
 export async function getContainer(
   parts: Reading,

@@ -24,7 +24,7 @@ import { touchContainer } from "./containers.ts";
 
 type Reading = Pick<ShelfParts, "shelf" | "clock">;
 
-/** Rejects with `not_found` if there is no such file or it has expired, as all of these do. */
+/** Rejects with `not_found` if the file does not exist or it has expired, as all of these do. */
 export async function getNamedFile(
   parts: Reading,
   tenant: string,

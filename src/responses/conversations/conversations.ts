@@ -70,7 +70,7 @@ export async function createConversation(
   return toConversation({ id, body: written, created_at_ms });
 }
 
-/** Rejects with `not_found` if there is no such conversation, as all functions here do. */
+/** Rejects with `not_found` if the conversation does not exist, as all functions here do. */
 export async function getConversation(
   { shelf }: Pick<ShelfParts, "shelf">,
   tenant: string,

@@ -117,7 +117,7 @@ async function* watch(
 const HEAD_BYTES = 4096;
 
 /**
- * Rejects with `not_found` if there is no such file or it has expired, as all functions here do.
+ * Rejects with `not_found` if the file does not exist or it has expired, as all functions here do.
  */
 export async function getFile(parts: Reading, tenant: string, id: string): Promise<FileObject> {
   return toFile(await findFile(parts, tenant, id));

@@ -29,7 +29,7 @@ const MAX_CHARS = 512;
 const MAX_NAMES = 100;
 const MAX_NAME_CHARS = 200;
 
-/** Fills in both. `metadata` is the client's; its own pairs win if there is no room for ours. */
+/** Fills in both. `metadata` is the client's; its own pairs win if not all fit. */
 export function tellIgnored(
   answer: Answer,
   metadata: Readonly<Record<string, string>>,

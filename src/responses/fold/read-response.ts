@@ -11,7 +11,7 @@ import type { PlacedItem } from "./given-items.ts";
 import type { Showing } from "./item-view.ts";
 
 /**
- * The response as far as its run has come; undefined if there is no such run, or it has no events yet.
+ * The response as far as its run has come; undefined if the run does not exist, or it has no events yet.
  */
 export async function readResponse(
   engine: Pick<Engine, "record">,

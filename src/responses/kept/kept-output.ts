@@ -33,7 +33,7 @@ export function toOutputThings(
   return [{ ...name, body: STORED_ITEMS.write(items), created_at_ms: nowMs, expires_at_ms: null }];
 }
 
-/** Undefined if there is no such response, or it has no output yet. */
+/** Undefined if the response does not exist, or it has no output yet. */
 export async function readOutput(
   { shelf, place }: OutputParts,
   tenant: string,

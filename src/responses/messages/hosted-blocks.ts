@@ -115,7 +115,7 @@ function toFetch(input: JsonObject, { content }: JsonObject): JsonObject {
   const url = textOf(input["url"]);
   const document = isJsonObject(content) ? content["content"] : undefined;
   const source = isJsonObject(document) ? document["source"] : undefined;
-  // The vendor gives a PDF as bytes, which are no text.
+  // The vendor gives a PDF as bytes, which are not text.
   const isText = isJsonObject(source) && source["type"] === "text";
   const text = isText ? textOf(source["data"]) : "";
   return { action: { type: "open_page", url }, results: [{ url, text }] };

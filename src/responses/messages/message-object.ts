@@ -38,7 +38,7 @@ export interface MessageObject {
   offshoot?: OwnField;
 }
 
-/** Rejects if there is no answer: the response failed, was cancelled or still runs. */
+/** Rejects if the response has no answer: it failed, was cancelled or still runs. */
 export function toMessage(
   response: EmittedResponse,
   answer: MessagesAnswerOptions,

@@ -15,7 +15,7 @@ import type { AppliedEdit } from "./context-edits.ts";
 import { markOf } from "./messages-content.ts";
 import { MessagesRequest, type TextParam } from "./messages-request.ts";
 
-/** Facts about the model behind a name, known before it is asked. */
+/** Facts about the model that a name stands for, known before the model is asked. */
 export interface UpstreamFacts {
   /**
    * True if its server is Anthropic's, or uses the same API: the vendor's own fields are passed on to it.

@@ -23,7 +23,7 @@ export function createFindPrompt(folder: string | undefined): FindPrompt {
   };
 }
 
-/** The names of all prompts, without versions; none if there is no folder. */
+/** The names of all prompts, without versions; none without a folder. */
 export async function listPrompts(folder: string | undefined): Promise<readonly string[]> {
   if (folder === undefined) return [];
   const files = await readdir(folder).catch(() => []);

@@ -130,7 +130,7 @@ function toEmitted(log: readonly RunEvent[]): readonly EmittedEvent[] {
 
 const OVER = "the client no longer waits";
 
-/** Undefined where it takes longer, fails, or nobody waits for it any more. */
+/** Undefined if it takes longer, fails, or the client no longer waits for it. */
 async function waitSoon(
   call: HandedCall,
   { clock, isStreamed }: { readonly clock: Clock; readonly isStreamed: boolean },

@@ -23,7 +23,7 @@ export interface ConfigFile {
 /** A person writes some hundred lines; a larger file is something else. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Undefined when there is no such file. `vendors` are those of the layers below, which the file may name. */
+/** Undefined when the file does not exist. `vendors` are those of the layers below, which the file may name. */
 export async function readConfigFile(
   path: string,
   vendors?: JsonObject | undefined,

@@ -217,7 +217,7 @@ function toVendor(row: JsonObject): Vendor {
   };
 }
 
-/** The vendor behind an API alone: the one that made it; none for the APIs that many vendors speak. */
+/** The vendor that is meant if only an API is named: the maker of the API. Undefined for APIs that many vendors speak. */
 function usualBase(provider: WireName | undefined): VendorName {
   if (provider === undefined || provider.startsWith("openai-")) return "custom";
   const { vendor } = WIRES[provider];

@@ -20,7 +20,7 @@ export interface RecordedRuns {
   resume(id: string): Promise<Run>;
   /**
    * Ends a run and everything below it as `cancelled`, wherever it runs. A child's parent continues, and its model
-   * reads that the child was cancelled. A run that has ended stays as it is. Rejects if there is no such run, and if
+   * reads that the child was cancelled. A run that has ended stays as it is. Rejects if the run does not exist, and if
    * no process works on it and this program cannot take it over.
    */
   cancel(id: string): Promise<void>;

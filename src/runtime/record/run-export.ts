@@ -15,7 +15,7 @@ export const EXPORTS = {
 export type ExportFormat = keyof typeof EXPORTS;
 
 export interface RunExport {
-  /** Rejects before it begins if there is no such run. */
+  /** Rejects before it begins if the run does not exist. */
   export(viewer: Viewer, id: string, format: ExportFormat): Promise<AsyncGenerator<string>>;
 }
 

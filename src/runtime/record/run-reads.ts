@@ -33,7 +33,7 @@ export interface RunReads {
   tree(viewer: Viewer, id: string, after: string | null): Promise<TreePiece>;
   events(viewer: Viewer, id: string, wish: EventsWish): Promise<RecordPage<EventView>>;
   text(viewer: Viewer, id: string, at: TextPlace): Promise<TextPiece>;
-  /** Rejects before it begins if there is no such run. */
+  /** Rejects before it begins if the run does not exist. */
   follow(
     viewer: Viewer,
     id: string,

@@ -157,7 +157,7 @@ async function tryJoin(
   const things = toRunThings(name, { run, folder }, nowMs);
   if (await shelf.claim({ claim, things, isOver: () => false })) return undefined;
   const undo = async (): Promise<void> => {
-    // With the run, also if it was written down and the answer was lost: nobody could continue or end it.
+    // Together with the run, which no process could continue or end, even if it was stored and only the answer was lost.
     await shelf.removeAll([{ ...claim, run }, ...things]);
   };
   try {

@@ -57,7 +57,7 @@ export interface UndoParts {
   readonly sessions: Sessions;
 }
 
-/** Rejects if there is no such run, one of them is still at work, or another process undoes them. */
+/** Rejects if the run does not exist, one of them is still at work, or another process undoes them. */
 export function createUndo({ engine, sessions }: UndoParts): Undo {
   return async (wish, options = {}) => {
     const { record } = engine;

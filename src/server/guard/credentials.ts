@@ -9,7 +9,7 @@ import { Failure } from "../../base/failure.ts";
 const MAX_CHARS = 1024;
 
 /**
- * Rejects with `unauthorized` if there is no key, or more than one: which one counts would be a guess. Clients of the
+ * Rejects with `unauthorized` if the request has no key, or more than one: which one counts would be a guess. Clients of the
  * Messages API send two if their user has set both variables. They name its version, and for them `Authorization`
  * counts.
  */

@@ -77,7 +77,7 @@ export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRi
 
 const NO_HASH = "0".repeat(64);
 
-/** Takes the same time if there is no hash to compare with. */
+/** Takes the same time without a hash to compare with. */
 function isHash(hash: Buffer, known: string = NO_HASH): boolean {
   return timingSafeEqual(hash, Buffer.from(known, "hex"));
 }

@@ -21,7 +21,7 @@ export function idOf({ params }: RouteCall): string {
   return params["id"] ?? "";
 }
 
-/** The body as an object; an empty one if there is no body. */
+/** The body as an object; an empty one without a body. */
 export async function readObject(call: RouteCall): Promise<JsonObject> {
   const body = await readOptional(call);
   if (isJsonObject(body)) return body;

@@ -88,7 +88,7 @@ export async function openListener(options: ListenOptions, app: App): Promise<Po
   const server = tls ? createTlsServer({ ...head, ...tls }, handle) : createServer(head, handle);
   applyLimits(server, socket);
   server.on("clientError", answerBrokenRequest);
-  // Other values of `Expect` are no reason to refuse a request.
+  // A request with another value of `Expect` is served too.
   server.on("checkExpectation", handle);
   if (upgrade) server.on("upgrade", upgrade);
   const open = trackConnections(server);

@@ -47,7 +47,7 @@ export function createLanes(settings: SocketSettings, onIdle: () => void): Lanes
   };
 
   const start = (lane: Lane, job: Job): void => {
-    // Moves to the end of the order, so that each stream has its turn if there is no room for all.
+    // Moves to the end of the order, so that each stream has its turn if not all fit.
     lanes.delete(job.streamId);
     lanes.set(job.streamId, lane);
     lane.isRunning = true;

@@ -12,7 +12,7 @@ export type WatchSocket = (asked: SocketAsked) => (answer: SocketAnswer) => void
 interface SocketAsked {
   /** `GET` for the handshake, `WS` for each turn. */
   readonly method: "GET" | "WS";
-  /** Undefined if there is no route for the address. */
+  /** Undefined without a route for the address. */
   readonly route: string | undefined;
   /** The request of the handshake, also for a turn. */
   readonly request: IncomingMessage;

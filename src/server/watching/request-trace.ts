@@ -25,7 +25,7 @@ export interface RequestTracer {
 }
 
 export interface AnsweredRequest {
-  /** For example `POST /v1/responses`; undefined if there is no such route. */
+  /** For example `POST /v1/responses`; undefined if the route does not exist. */
   readonly route: string | undefined;
   readonly status: number;
   /** Id of the response that it made or was about. */

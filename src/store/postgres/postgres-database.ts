@@ -229,7 +229,7 @@ function decodePath({ pathname }: URL): string | undefined {
   }
 }
 
-/** Null is no port of its own: the usual one. */
+/** Null means the usual port. */
 function isPort(text: string | null): boolean {
   return text === null || (/^\d+$/.test(text) && Number(text) <= 65_535);
 }

@@ -41,7 +41,7 @@ export interface VectorTable extends Pgvector {
   readonly lengths: ReadonlySet<number>;
 }
 
-/** Undefined if there is no table, or if it does not have every chunk yet. */
+/** Undefined without a table, or if it does not have every chunk yet. */
 export async function findVectorTable(db: Reads): Promise<VectorTable | undefined> {
   const indexes = await readIndexes(db);
   if (!indexes.some(({ name, isValid }) => name === BY_STORE && isValid)) return undefined;

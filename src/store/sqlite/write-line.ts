@@ -1,5 +1,5 @@
 /**
- * The line of those who want to write to the file. Whoever comes alone writes at once. Those who come while
+ * The queue of writers to the file. A writer that comes alone writes at once. Those who come while
  * another has written in the same turn of the event loop, or while the file is locked, are written together, in one
  * transaction. Where many come one after the other, as the tokens of many streams do, those that need not wait for the
  * disk wait a few milliseconds for company. Those that need it wait while the disk is at work for others, and, where
@@ -21,7 +21,7 @@ import type { Disk } from "./wal-disk.ts";
 export type Durability = "process" | "power";
 
 /**
- * Rejects with `store_busy` after `BUSY_LIMIT_MS`. Nobody overtakes: events of a run come in their order. `work` is
+ * Rejects with `store_busy` after `BUSY_LIMIT_MS`. No write overtakes another: events of a run come in their order. `work` is
  * done again where the transaction was undone: what it changes beside the database, it must be able to change again.
  */
 export type WriteLine = <Out>(durability: Durability, work: () => Out) => Promise<Out>;
@@ -228,7 +228,7 @@ async function writeGroup(
     try {
       return transact(work);
     } catch (thrown) {
-      // What a writer throws is no reason to wait, also where it says that something was busy.
+      // An error of the writer itself is not retried, even if it says that something was busy.
       if (hasFailed) return thrown;
       throw thrown;
     }

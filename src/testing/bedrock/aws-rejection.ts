@@ -23,7 +23,7 @@ export function invalid(message: string): AwsRejection {
   return { status: 400, type: "ValidationException", message };
 }
 
-/** A refusal of the model behind the API, as the API passes it on. */
+/** A refusal by the model, as the API passes it on. */
 export function refusedByModel(message: string): AwsRejection {
   return invalid(`The model returned the following errors: ${message}`);
 }

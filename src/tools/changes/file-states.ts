@@ -29,7 +29,7 @@ export interface FileStates {
   find(path: string): Promise<Resolved>;
 }
 
-/** Rejects if there is no such folder. */
+/** Rejects if the folder does not exist. */
 export async function openFileStates(folder: string): Promise<FileStates> {
   const root = await realpath(folder);
   const hold = HOLDS[await findHoldWay(root)];

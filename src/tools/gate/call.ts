@@ -22,7 +22,7 @@ export interface GateParts {
   readonly sandbox: Sandbox;
   readonly grant: Grant;
   readonly policy: Policy;
-  /** Undefined if there is no user to ask: a call that needs approval is then refused at once. */
+  /** Undefined without a user to ask: a call that needs approval is then refused at once. */
   readonly ask: AskAnywhere | undefined;
   /** How long `ask` waits for an answer; missing for as long as the run lasts. */
   readonly waitMs?: number | undefined;
@@ -33,7 +33,7 @@ export interface GateParts {
   readonly limits: GateLimits;
   /** Keeps the values of key variables out of tool results. */
   readonly redact: Redact;
-  /** Keeps the states of files before calls changed them; missing if there is no undo. */
+  /** Keeps the states of files before calls changed them; missing without undo. */
   readonly changes?: Changes | undefined;
   /** The user's hooks around calls, which can deny and never grant. Closed with the gate. */
   readonly hooks?: Hooks | undefined;

@@ -53,7 +53,7 @@ function readNamespace(): string {
   }
 }
 
-/** When a process started, in ticks of the machine; undefined if there is no such process. */
+/** When a process started, in ticks of the machine; undefined if the process does not exist. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

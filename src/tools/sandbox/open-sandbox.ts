@@ -168,7 +168,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // There is no such folder, so nothing of it is shown.
+    // The folder does not exist, so nothing of it is shown.
     return path;
   }
 }

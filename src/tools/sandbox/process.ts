@@ -57,7 +57,7 @@ export async function startProcess(start: Start): Promise<RunningCommand> {
   const { child, mark } = waiting;
   // A command that exits without reading its input is not a failure.
   child.stdin.on("error", () => undefined);
-  // Node.js drops the output of a child that has exited and whose output nobody listens to yet.
+  // Node.js drops the output of a child that has exited and whose output has no listener yet.
   for (const pipe of [child.stdout, child.stderr]) pipe.on("readable", () => undefined);
   await untilStarted(child, `\`${clip(argv[0], 80)}\``);
   const group = createGroup(child);

@@ -35,7 +35,7 @@ export type SandboxLevel = keyof typeof SANDBOX_LEVELS;
 
 export interface Sandbox {
   readonly level: SandboxLevel;
-  /** Starts a command. Rejects with `Failure("tool_failed")` if there is no such program. */
+  /** Starts a command. Rejects with `Failure("tool_failed")` if the program does not exist. */
   start(command: SandboxCommand): Promise<RunningCommand>;
   /** Removes what the level has created. Called once, when no command runs any more. */
   close(): Promise<void>;

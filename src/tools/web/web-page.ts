@@ -51,7 +51,7 @@ type Kind = "page" | "pdf" | "text" | "other";
 const TEXT_TYPES =
   /^text\/|[/+](json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-ndjson|x-sh|sql|graphql|rtf)$/;
 
-/** The kind by the server's type, or by the first bytes if there is no type. */
+/** The kind by the server's type, or by the first bytes without a type. */
 function kindOf({ contentType, body }: WebAnswer): Kind {
   const type = mediaTypeOf(contentType);
   if (type === "text/html" || type === "application/xhtml+xml") return "page";

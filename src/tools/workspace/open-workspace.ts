@@ -31,7 +31,7 @@ export interface OpenOptions {
   readonly checked?: (place: string) => void;
 }
 
-/** Rejects with `not_found` if there is no such folder. */
+/** Rejects with `not_found` if the folder does not exist. */
 export async function openWorkspace(
   name: string,
   boundary: Boundary,

@@ -65,7 +65,7 @@ describe("a compacted conversation", () => {
     assert.deepEqual(wordsOf(sent), [...words, "function_call_output"]);
   });
 
-  it("keeps the newest of the user's words if there is no room for all", () => {
+  it("keeps the newest of the user's words if not all fit", () => {
     const items = [developer("rules"), user("a".repeat(900)), user("short"), assistant("ok")];
     assert.deepEqual(wordsOf([compact(items, 100)]), ["rules", "short", "SUMMARY", "ok"]);
   });

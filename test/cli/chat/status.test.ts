@@ -64,7 +64,7 @@ describe("the last row of a chat", () => {
 
 describe("a notification", () => {
   for (const [terminal, env, bytes] of [
-    ["one that nobody knows", {}, "\x07"],
+    ["an unknown one", {}, "\x07"],
     ["tmux", { TMUX: "x", TERM_PROGRAM: "iTerm.app" }, "\x07"],
     ["GNU screen", { TERM: "screen-256color", WT_SESSION: "x" }, "\x07"],
     ["iTerm2", { TERM_PROGRAM: "iTerm.app" }, "\x1b]9;It, waits\x07"],

@@ -97,7 +97,7 @@ describe("offshoot env", () => {
       { options: { url: "localhost" } },
       /`--url` is `localhost`/,
     ],
-    "a port that nobody knows": ["openai", { settings: "server:\n  port: 0\n" }, /--url/],
+    "a port that is chosen at the start": ["openai", { settings: "server:\n  port: 0\n" }, /--url/],
   };
   for (const [name, [client, asked, message]] of Object.entries(BAD)) {
     it(`refuses ${name}`, async (t) => {

@@ -1,4 +1,4 @@
-/** How much a model thinks: `--effort`, `--think` and the settings behind them. */
+/** How much a model thinks: `--effort`, `--think` and their settings. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

@@ -103,7 +103,7 @@ describe("runs why-denied", () => {
     assert.match(renderDenial(denial), /^write\(\{\}\)\n {2}in {6}a-1\.0\n {2}by/);
   });
 
-  it("says what allows a call that nobody could be asked about", async () => {
+  it("says what allows a call that could not be asked about", async () => {
     const [known] = await readDenials(await record(TREE), "run_1");
     assert.ok(known);
     const unasked = { ...known, by: "nobody", rule: null } as const;

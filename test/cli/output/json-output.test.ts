@@ -81,7 +81,7 @@ describe("the JSON form", () => {
     assert.equal(stdout, '{"city":"Paris"}\n');
   });
 
-  it("is the run with its error if there is no document", async () => {
+  it("is the run with its error if no document was written", async () => {
     const failed = [runStart(), runFailure()];
     const { stdout } = await project(createJsonOutput, failed, { isStructured: true });
     const { ending, message, error, output } = JSON.parse(stdout);

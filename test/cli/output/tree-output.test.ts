@@ -235,7 +235,7 @@ describe("subagents on a terminal", () => {
     tree.close();
   });
 
-  it("are words and no signs where there are no colours", async () => {
+  it("are words and no signs without colours", async () => {
     const { screen, write, clock, tree } = openTerminal({ isStyled: false });
     await write("run_1", start("run_1", 1000), ...orders("a", "b"));
     await write("run_1", childStart("run_1/a", "a", 1000));

@@ -109,7 +109,7 @@ const LEFT_OVER: Readonly<Record<string, string>> = {
     from offshoot.runs
     where parent_id is null and title ~ '^(conv|plain)-[0-9.]*[02468]$' and ending <> 'failed'
     group by title having count(*) > 1`,
-  "runs of responses that nobody can find": `select r.id from offshoot.runs as r
+  "runs of responses that cannot be found": `select r.id from offshoot.runs as r
     where r.parent_id is null and r.name = 'response' and not exists (select 1 from offshoot.things as t
       where t.kind = 'response' and t.id = 'resp_' || substr(r.id, 5))`,
   "turns of ended runs": "select run_id from offshoot.turns",

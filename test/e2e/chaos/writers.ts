@@ -54,7 +54,7 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   "writes of an owner after a write of the next one": `select w.* from chaos.writes as w
     where exists (select 1 from chaos.writes as later
       where later.run_id = w.run_id and later.id < w.id and later.epoch > w.epoch)`,
-  "writes that nobody noted": `select e.run_id from offshoot.events as e
+  "writes that were not noted": `select e.run_id from offshoot.events as e
     where not exists (select 1 from chaos.writes as w where w.run_id = e.run_id)`,
 };
 

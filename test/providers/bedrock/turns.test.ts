@@ -94,7 +94,7 @@ describe("the turns of a conversation", () => {
     );
   });
 
-  it("have calls and results as text if there are no tools", () => {
+  it("have calls and results as text if the request has no tools", () => {
     const items = [user("A"), call("a", '{"path":"x"}'), output("a", "one"), user("Sum up.")];
     for (const asked of [{ tools: [] }, { tools: [READ], tool_choice: "none" as const }]) {
       const { messages, toolConfig } = encode({ items, ...asked });

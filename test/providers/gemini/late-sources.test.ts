@@ -74,7 +74,7 @@ describe("sources of gemini outside of a text", () => {
     ]);
   });
 
-  it("are in a message of their own, without ranges, if there is no text", () => {
+  it("are in a message of their own, without ranges, if the answer has no text", () => {
     assert.deepEqual(decode(chunk([IMAGE], { ...GROUNDED, ...STOP })), [
       ["image_generation_call"],
       [["", [CITED]]],

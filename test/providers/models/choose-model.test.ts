@@ -52,7 +52,7 @@ describe("chooseModel", () => {
     assert.equal((await chooseModel(wishes({ env }))).source, "embedded");
   });
 
-  it("uses a local server if there is no key", async () => {
+  it("uses a local server if no key is set", async () => {
     const choice = await chooseModel(wishes({ findLocal: async () => OLLAMA }));
     assert.deepEqual(choice, {
       ref: "ollama/qwen3:8b",

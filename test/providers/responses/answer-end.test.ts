@@ -88,7 +88,7 @@ describe("the end of a responses answer", () => {
     });
   }
 
-  it("names no answer to continue if there is no id, or everything is sent again", () => {
+  it("names no answer to continue if it has no id, or if everything is sent again", () => {
     const nameless = { type: "response.completed", response: {} };
     assert.equal(endOf(decode(nameless)).continuation, undefined);
     const replayed = decodeAll(

@@ -53,7 +53,7 @@ describe("responses items", () => {
     assert.deepEqual([reason, continuation?.dialect], ["tool_calls", "tool_call"]);
   });
 
-  it("of the older vocabulary are distinguished by id if there is no index", () => {
+  it("of the older vocabulary are distinguished by id without an index", () => {
     const events = decode(
       created,
       { type: "response.output_item.added", item: { type: "tool_call", id: "a", name: "f" } },

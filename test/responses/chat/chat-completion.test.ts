@@ -125,7 +125,7 @@ describe("a chat completion", () => {
     assert.equal(choice?.finish_reason, "function_call");
   });
 
-  it("is refused where there is no answer", () => {
+  it("is refused if the response has no answer", () => {
     const failed = lastResponse(write(runStart(), ...turn(1), runFailure("It broke.")));
     const busy = { ...failed, error: { code: "rate_limit_exceeded" as const, message: "Busy." } };
     const cancelled = lastResponse(eventsOf(message(0, "A"), { ending: "cancelled" }));

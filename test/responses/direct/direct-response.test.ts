@@ -14,7 +14,7 @@ const ANSWERS: Readonly<Record<string, Reply>> = {
     { name: "look", arguments: { at: "it" }, call_id: "call_1" },
     { name: "look", arguments: { at: "that" }, call_id: "call_2" },
   ]),
-  "calls behind text": reply.calls([{ name: "look", arguments: { at: "it" }, call_id: "call_1" }], {
+  "calls after text": reply.calls([{ name: "look", arguments: { at: "it" }, call_id: "call_1" }], {
     text: "I look.",
   }),
   thoughts: reply.reasoning("Hm.", reply.text("So.")),

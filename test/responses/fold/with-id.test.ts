@@ -28,7 +28,7 @@ describe("the id of an item", () => {
     });
   }
 
-  it("begins with item_ for a type that nobody knows, also for names that every object has", () => {
+  it("begins with item_ for an unknown type, also for names that every object has", () => {
     for (const type of ["acme", "constructor", "__proto__"]) {
       assert.match(String(idOf(withId(of(type)))), /^item_/);
     }

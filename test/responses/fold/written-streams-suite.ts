@@ -15,7 +15,7 @@ import { decodeBody, type Stream, toSseBody } from "../../providers/streams.ts";
 import { runEnd, runStart, turn } from "../logged-run.ts";
 import { write } from "./written-events.ts";
 
-/** Checks for every stream whose answer was completed, whoever sent it. */
+/** Checks for every stream whose answer was completed, of every sender. */
 export function describeWrittenStreams(
   title: string,
   streams: readonly Stream[],

@@ -61,7 +61,7 @@ describe("a thought of another vendor", () => {
     assert.equal(toHiddenThought(open), undefined);
   });
 
-  it("is no block with nothing to show and nothing to keep", () => {
+  it("is left out with nothing to show and nothing to keep", () => {
     assert.equal(toThoughtBlock(thought({})), undefined);
   });
 

@@ -19,7 +19,7 @@ describe("search terms", () => {
     ]);
   });
 
-  it("are all words where there are no others", () => {
+  it("are all words if no others are left", () => {
     assert.deepEqual(words("who is it"), ["who", "is", "it"]);
     assert.deepEqual(words("  ?! "), []);
   });

@@ -205,7 +205,7 @@ describe("trees whose money comes from a slow record", () => {
           await nextTurn();
         }
         await Promise.race([all, nextTurn()]);
-        assert.equal(ended, runs.length, "somebody waits for ever");
+        assert.equal(ended, runs.length, "a run waits for ever");
         await watch.check();
         assert.deepEqual(await bench.spending.readHolds(bench.keyId), []);
       }),

@@ -56,7 +56,7 @@ describe("a key with places for some requests at once", () => {
     }
     const path = `/v1/responses/${id}`;
     const looked = await server.send({ token, method: "GET", path });
-    assert.equal(looked.status, 200, "whoever waits for it can see how far it is");
+    assert.equal(looked.status, 200, "a client that waits for it can see its progress");
     const ended = await server.send({ token, path: `${path}/cancel` });
     assert.equal(ended.status, 200, "and end it");
     const second = await server.send({ token, body });

@@ -143,7 +143,7 @@ describe("the models over HTTP", () => {
       data: { max_tokens: number | null }[];
     };
     assert.equal(next.first_id, "custom/own");
-    assert.equal(next.data[0]?.max_tokens, null, "nobody knows");
+    assert.equal(next.data[0]?.max_tokens, null, "unknown");
     assert.deepEqual(await answerOf("/v1/models/:id", "", { id: "fast" }), shown);
     await assert.rejects(answerOf("/v1/models", "limit=0"), { code: "invalid_request" });
   });

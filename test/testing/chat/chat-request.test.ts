@@ -137,7 +137,7 @@ describe("chat request checks", () => {
       { message: /json_schema\.name'/ },
     ],
     [
-      "a schema whose root is no object",
+      "a schema whose root is not an object",
       { response_format: schemaFormat({ name: "a", schema: { type: "array" } }) },
       { message: /schema must be a JSON Schema of 'type: "object"'/, code: "invalid_json_schema" },
     ],

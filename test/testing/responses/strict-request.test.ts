@@ -282,7 +282,7 @@ describe("strict request checks", () => {
       { message: /'text\.format\.schema'/ },
     ],
     [
-      "a schema whose root is no object",
+      "a schema whose root is not an object",
       { text: schemaFormat({ name: "a", schema: { type: "string" } }) },
       { message: /'type: "object"', got 'type: "string"'/, code: "invalid_json_schema" },
     ],

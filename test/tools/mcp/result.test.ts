@@ -18,7 +18,7 @@ describe("a server's answer", () => {
     assert.equal(toToolResult({}), "");
   });
 
-  it("is its structured content if there is no text", () => {
+  it("is its structured content without text", () => {
     assert.deepEqual(toToolResult({ content: [], structuredContent: { a: 1 } }), { a: 1 });
     assert.equal(toToolResult({ content: [text("a")], structuredContent: { a: 1 } }), "a");
   });

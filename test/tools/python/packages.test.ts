@@ -90,7 +90,7 @@ describe("Pyodide's packages", () => {
     await assert.rejects(openPackages(parts, signal), /cannot be read/);
   });
 
-  it("are no larger than real packages, and are read with the call's signal", async () => {
+  it("are at most as large as real packages, and are read with the call's signal", async () => {
     const given: unknown[] = [];
     const fetchPackage = async (url: string, limit: AbortSignal): Promise<Uint8Array> => {
       given.push(limit);

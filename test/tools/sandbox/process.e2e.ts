@@ -24,12 +24,12 @@ describe("startProcess", () => {
     });
   }
 
-  it("keeps output that nobody reads before the end", async () => {
+  it("keeps output that is not read before the end", async () => {
     await using place = await openTestSandbox("none");
     const argv = ["/bin/sh", "-c", "echo out; echo err >&2"] as const;
     const running = await place.sandbox.start({ argv, cwd: place.root });
     await running.exited;
-    // Node.js takes a turn after the exit to drop what nobody listens to.
+    // Node.js takes a turn after the exit to drop output without a listener.
     await nextTurn();
     assert.deepEqual(await Promise.all([running.stdout, running.stderr].map(read)), [
       "out\n",

@@ -170,7 +170,7 @@ describe("scrape_webpage", () => {
     });
   });
 
-  it("says so if there is no text", async () => {
+  it("says that the page has no text", async () => {
     const answer = serve("text/html", "<body><div id=app></div><script>go()</script></body>");
     await assert.rejects(call({ make, answer }), {
       message: /^Error scraping URL: There is no text in it: /,

@@ -80,7 +80,7 @@ for (const hold of WAYS) {
       }
     });
 
-    it("does not reveal whether a path behind a link out of it exists", async () => {
+    it("does not reveal whether a path below a link out of it exists", async () => {
       using folder = createWorkspaceFolder();
       const { root } = folder;
       mkdirSync(join(dirname(root), "secret"));

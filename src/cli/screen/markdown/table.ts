@@ -60,7 +60,7 @@ export function layOutTable(lines: readonly string[], columns: number): TableLay
   return fitTable({ widths: natural, right, room: columns }, columns);
 }
 
-/** The columns fitted to a screen of this width; none if there is no room for all of them. */
+/** The columns fitted to a screen of this width; none if not all of them fit. */
 export function fitTable({ widths, right }: TableLayout, room: number): TableLayout {
   const free = room - GAP * (widths.length - 1);
   return { widths: free < LEAST * widths.length ? [] : shrink(widths, free), right, room };

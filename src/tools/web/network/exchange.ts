@@ -39,7 +39,7 @@ export interface Exchanged extends Omit<WebAnswer, "url"> {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Rejects with `Failure("tool_failed")` if there is no complete answer. */
+/** Rejects with `Failure("tool_failed")` if no complete answer comes. */
 export async function exchange(request: HopRequest, line: ExchangeParts): Promise<Exchanged> {
   const dispatcher = openDispatcher(request.url, line);
   try {

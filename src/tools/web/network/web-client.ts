@@ -22,7 +22,7 @@ import type { ApiRequest, Dial, GetOptions, WebAnswer, WebCall, WebLimits } from
 export interface WebClient extends ScopedResource {
   /**
    * Reads a page or file, after its redirects. Resolves with every status. Rejects with `forbidden` if it
-   * is refused, with `tool_failed` if there is no answer.
+   * is refused, with `tool_failed` if no answer comes.
    */
   get(url: string, options: GetOptions): Promise<WebAnswer>;
   /** Calls an API, whose URL, headers and body may contain keys: no redirect may leave its origin. */

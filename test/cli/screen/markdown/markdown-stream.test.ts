@@ -68,7 +68,7 @@ describe("Markdown on a terminal", () => {
     assert.ok(painted(source)[2]?.startsWith("\x1b[35mconst\x1b[m"));
   });
 
-  it("lays a table out, and breaks its cells where there is no room", () => {
+  it("lays a table out, and breaks its cells if they do not fit", () => {
     const source =
       "| name | what |\n|---|--:|\n| a | 1 |\n| bb | a longer cell that has to be broken |\n\nend";
     assert.deepEqual(texts(source, { ...ROOM, columns: 31 }), [
