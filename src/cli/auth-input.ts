@@ -28,7 +28,7 @@ export function findKeyOwner(action: string, name: string | undefined, catalog: 
   const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
   // The word may be a key that was typed in the wrong place.
   const shown = name.length > 40 ? "" : ` \`${clip(name, 40)}\``;
-  throw invalid(`There is no vendor${shown}.${hint} \`offshoot models --all\` lists them.`);
+  throw invalid(`Unknown vendor${shown}.${hint} \`offshoot models --all\` lists them.`);
 }
 
 function ownerOf(vendor: string, catalog: Catalog): KeyOwner {

@@ -120,10 +120,10 @@ function describeUnknown(name: string): string {
     return `Unknown flag \`${shown}\`.${hint}`;
   }
   const guess = nearest(name, [...Object.keys(COMMANDS), "help"]);
-  if (guess !== undefined) return `There is no command \`${shown}\`. Did you mean \`${guess}\`?`;
+  if (guess !== undefined) return `Unknown command \`${shown}\`. Did you mean \`${guess}\`?`;
   const isPrompt = /\s/.test(name.trim());
   const hint = isPrompt ? ` A prompt goes after \`run\`: \`offshoot run "${shown}"\`.` : "";
-  return `There is no command \`${shown}\`.${hint}`;
+  return `Unknown command \`${shown}\`.${hint}`;
 }
 
 /**

@@ -185,7 +185,7 @@ function checkLimits(limits: Partial<Limits>): void {
     const name = clip(unknown, 60);
     const near = nearest(unknown, KINDS);
     const hint = near === undefined ? `Limits: ${KINDS.join(", ")}.` : `Did you mean \`${near}\`?`;
-    const message = `There is no limit \`${name}\`. ${hint}`;
+    const message = `Unknown limit \`${name}\`. ${hint}`;
     throw refuse(`limits.${name}`, message);
   }
   for (const [kind, most] of Object.entries(limits)) {

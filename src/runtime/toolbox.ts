@@ -93,7 +93,7 @@ export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
 }
 
 function unknownTool(name: string, known: readonly string[]): never {
-  const message = `There is no tool \`${name}\`. Tools: ${known.join(", ")}.`;
+  const message = `Unknown tool \`${name}\`. Tools: ${known.join(", ")}.`;
   throw new Failure("invalid_request", message, { param: "tools" });
 }
 

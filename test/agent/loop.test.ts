@@ -212,7 +212,7 @@ describe("the loop", () => {
   });
 
   for (const [what, calls, told] of [
-    ["a tool that does not exist", [{ name: "nope", arguments: {} }], /no tool named `nope`/],
+    ["a tool that does not exist", [{ name: "nope", arguments: {} }], /Unknown tool `nope`/],
     ["arguments that do not parse", [{ name: "a", arguments: "{oops" }], /are not JSON/],
     ["arguments that do not fit", [{ name: "a", arguments: { n: "x" } }], /do not fit: n:/],
     ["a tool that throws", [call("boom", 1)], /Error: it broke/],

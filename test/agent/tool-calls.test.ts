@@ -163,7 +163,7 @@ describe("the budget of calls", () => {
   it("is not charged for a tool that does not exist", async () => {
     const { run, account } = await open([tool("read", () => {})]);
     const [made] = await run(call("nope", 1));
-    assert.match(String(made?.item.output), /no tool named `nope`/);
+    assert.match(String(made?.item.output), /Unknown tool `nope`/);
     assert.equal(account.spent.tool_calls, 0);
   });
 

@@ -62,7 +62,7 @@ describe("words after a command", () => {
     ] as const) {
       assert.throws(
         () => parseArguments("test", parts, [word]),
-        new RegExp(`There is no .offshoot test ${word}.\\. Did you mean .${meant}.\\?`),
+        new RegExp(`Unknown command .offshoot test ${word}.\\. Did you mean .${meant}.\\?`),
       );
     }
   });

@@ -103,7 +103,7 @@ describe("offshoot doctor", () => {
     const { checks } = JSON.parse(io.written.stdout);
     const config = checks.find((check: { name: string }) => check.name === "config");
     assert.equal(config.status, "broken");
-    assert.match(config.found, /:2:1: There is no setting `modle`/);
+    assert.match(config.found, /:2:1: Unknown setting `modle`/);
     assert.match(config.advice, /^Fix the file/);
   });
 

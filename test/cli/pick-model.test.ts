@@ -24,13 +24,13 @@ async function reasonOf(t: TestContext, { file = "", env = {}, flags }: Setup): 
 
 describe("a wrong model or provider", () => {
   const rows: readonly (readonly [Setup, RegExp])[] = [
-    [{ env: { OFFSHOOT_MODEL: "opnai/x" } }, /^`OFFSHOOT_MODEL`: There is no vendor `opnai`\. Did/],
-    [{ env: { OFFSHOOT_PROVIDER: "zzz" } }, /^`OFFSHOOT_PROVIDER`: There is no provider `zzz`\./],
-    [{ env: { OFFSHOOT_PROVIDER: "openai" } }, /^`OFFSHOOT_PROVIDER`: There is no provider/],
-    [{ file: "model: zzz" }, /^`model` \(user file .*config\.yaml\): There is no model or vendor/],
-    [{ file: "provider: zzz" }, /^`provider` \(user file .*config\.yaml\): There is no provider/],
+    [{ env: { OFFSHOOT_MODEL: "opnai/x" } }, /^`OFFSHOOT_MODEL`: Unknown vendor `opnai`\. Did/],
+    [{ env: { OFFSHOOT_PROVIDER: "zzz" } }, /^`OFFSHOOT_PROVIDER`: Unknown provider `zzz`\./],
+    [{ env: { OFFSHOOT_PROVIDER: "openai" } }, /^`OFFSHOOT_PROVIDER`: Unknown provider/],
+    [{ file: "model: zzz" }, /^`model` \(user file .*config\.yaml\): Unknown model or vendor/],
+    [{ file: "provider: zzz" }, /^`provider` \(user file .*config\.yaml\): Unknown provider/],
     // The user has just written it.
-    [{ flags: { model: "opnai/x" } }, /^There is no vendor `opnai`/],
+    [{ flags: { model: "opnai/x" } }, /^Unknown vendor `opnai`/],
   ];
   for (const [setup, message] of rows) {
     it(`is refused by the name of its place: ${JSON.stringify(setup)}`, async (t) => {

@@ -154,7 +154,7 @@ describe("the setup", () => {
       "  ",
     );
     assert.equal((await setUp(bench, terminal)).how, "done");
-    assert.match(terminal.text(), /There is no vendor `opnai`\. Did you mean `openai`\?/);
+    assert.match(terminal.text(), /Unknown vendor `opnai`\. Did you mean `openai`\?/);
     assert.match(terminal.text(), /`bedrock` has no key to store: it takes the credentials/);
     assert.match(terminal.text(), /This is not a key: it has blanks/);
     assert.ok(!terminal.text().includes("two words"));

@@ -309,14 +309,14 @@ describe("the problems of an agent before it is called", () => {
     if (model !== "x/y") throw new Error(`There is no model ${model}.`);
   };
   const checkProvider = (provider: string): void => {
-    if (provider !== "openai-chat") throw new Error(`There is no provider \`${provider}\`.`);
+    if (provider !== "openai-chat") throw new Error(`Unknown provider \`${provider}\`.`);
   };
   const known = { tools: ["read", "grep"], usual: ["read", "grep"], checkModel, checkProvider };
 
   it("include an unknown API", async () => {
     const agent = { ...AGENT, model: "x/y", provider: "openai-chta" };
     const [problem = ""] = await findAgentProblems(agent, known);
-    assert.match(problem, /^reviewer\.md: There is no provider `openai-chta`/);
+    assert.match(problem, /^reviewer\.md: Unknown provider `openai-chta`/);
   });
 
   it("are none when its tools, model and schema are valid", async () => {

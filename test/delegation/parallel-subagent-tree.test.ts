@@ -171,7 +171,7 @@ describe("an agent in a run", () => {
   });
 
   for (const [what, agent, error] of [
-    ["an unknown model", { model: "nowhere/x" }, /There is no vendor `nowhere`/],
+    ["an unknown model", { model: "nowhere/x" }, /Unknown vendor `nowhere`/],
     ["a model whose key is not set", { model: "openai/gpt-5.1" }, /OPENAI_API_KEY/],
     ["a tool that its parent lacks", { tools: ["shell"] }, /needs `shell`, which its parent/],
     ["an invalid schema", { outputSchema: { type: "nope" } }, /not a valid JSON Schema/],

@@ -143,8 +143,8 @@ describe("offshoot acp", () => {
       assert.equal(await ask(editor, sessionId, "compute 6*7"), "end_turn");
       assert.match(saidBy(editor.updates, "agent_message_chunk"), /42/);
       for (const [method, wrong, said] of [
-        ["session/set_mode", { modeId: "nope" }, /no mode/],
-        ["session/set_config_option", { configId: "nope", value: "x" }, /no option/],
+        ["session/set_mode", { modeId: "nope" }, /Unknown mode/],
+        ["session/set_config_option", { configId: "nope", value: "x" }, /Unknown option/],
         [
           "session/set_config_option",
           { configId: "thinking", value: "x" },
@@ -192,7 +192,7 @@ describe("offshoot acp", () => {
         await agent.request(methods.agent.authenticate, { methodId: "setup" });
         await assert.rejects(
           agent.request(methods.agent.authenticate, { methodId: "x" }),
-          /no method/,
+          /Unknown method/,
         );
         await agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
       },

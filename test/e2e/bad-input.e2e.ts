@@ -144,7 +144,7 @@ const OTHER_CASES: readonly Case[] = [
   {
     name: "an unknown model",
     args: ["run", "-m", "gtp-9", "Hi"],
-    says: /no model or vendor `gtp-9`/,
+    says: /Unknown model or vendor `gtp-9`/,
   },
   { name: "a vendor without a default", args: ["run", "-m", "vllm", "Hi"], says: /vllm\/MODEL/ },
   {

@@ -293,7 +293,7 @@ describe("offshoot mcp serve", () => {
     await using connected = await connect({ engine: script() });
     for (const [name, given, said] of [
       ["agent", {}, /`prompt` is missing/],
-      ["agent", { promt: "x" }, /no argument `promt`. Did you mean `prompt`/],
+      ["agent", { promt: "x" }, /Unknown argument `promt`. Did you mean `prompt`/],
       ["run_result", { run_id: "run_x" }, /There is no run `run_x`/],
       ["run_result", { run_id: "run_x", wait_s: 900 }, /from 0 to 50/],
     ] as const) {

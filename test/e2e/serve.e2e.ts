@@ -241,7 +241,7 @@ describe("the served API", () => {
         said: /x\.pem: It cannot be read/,
       },
       { args: ["--tools", "nonsense", "--port", "0", "--no-auth"], code: 2, said: /No tool fits/ },
-      { args: ["-m", "nobody/nothing"], code: 2, said: /There is no vendor/ },
+      { args: ["-m", "nobody/nothing"], code: 2, said: /Unknown vendor/ },
       {
         args: ["--workers", "2", "--port", port, "--no-auth"],
         code: 2,

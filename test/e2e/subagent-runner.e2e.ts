@@ -216,7 +216,7 @@ describe("what the runner refuses", { concurrency: 2 }, () => {
     [
       "a provider that there is not",
       JSON.stringify(tenFields({ provider: "openai" })),
-      /^offshoot: There is no provider `openai`[^\n]+\n$/,
+      /^offshoot: Unknown provider `openai`[^\n]+\n$/,
     ],
     [
       "a key that is not set",

@@ -71,7 +71,7 @@ describe("a run in a program", () => {
     [
       { ...EMBEDDED, input: "Hi", limits: { turn: 1 } },
       "limits.turn",
-      /^There is no limit `turn`\. Did you mean `turns`\?$/,
+      /^Unknown limit `turn`\. Did you mean `turns`\?$/,
     ],
     [
       { ...EMBEDDED, input: "Hi", limits: { usd: "1" } },
@@ -82,7 +82,7 @@ describe("a run in a program", () => {
     [
       { ...EMBEDDED, input: "Hi", limits: { dollars: 1 } },
       "limits.dollars",
-      /There is no limit `dollars`\. Limits: .*`?usd/,
+      /Unknown limit `dollars`\. Limits: .*`?usd/,
     ],
   ];
   for (const [request, param, message] of BAD) {
@@ -143,8 +143,8 @@ describe("the options of a runtime", () => {
   const WRONG: readonly (readonly [object, RegExp])[] = [
     [{ ...AGENT, name: "Bad name" }, /^The agent `Bad name` cannot be used: `name` must be/],
     [{ ...AGENT, description: " " }, /`counter` cannot be used: `description` is missing\.$/],
-    [{ ...AGENT, tool: ["read"] }, /there is no field `tool`; did you mean `tools`\?$/],
-    [{ ...AGENT, budget: { turn: 2 } }, /there is no field `turn`; did you mean `turns`\?$/],
+    [{ ...AGENT, tool: ["read"] }, /unknown field `tool`; did you mean `tools`\?$/],
+    [{ ...AGENT, budget: { turn: 2 } }, /unknown field `turn`; did you mean `turns`\?$/],
     [
       { ...AGENT, budget: { turns: 0 } },
       /`budget\.turns` must be a whole number from 1 to 50, not 0/,

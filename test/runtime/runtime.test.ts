@@ -104,7 +104,7 @@ describe("the runtime", () => {
       { model: "openai/gpt-5.1", api_key_name: "NOPE" },
       /`NOPE` is not set/,
     ],
-    ["an unknown tool", { model: "embedded/offline", tools: ["nope"] }, /no tool `nope`/],
+    ["an unknown tool", { model: "embedded/offline", tools: ["nope"] }, /Unknown tool `nope`/],
     ["an unknown vendor", { model: "opnai/gpt" }, /Did you mean `openai\/gpt`/],
     ["an empty prompt", { model: "embedded/offline", input: " " }, /prompt is empty/],
     [

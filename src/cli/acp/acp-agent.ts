@@ -77,7 +77,7 @@ function answerGreeting(app: App, sessions: EditorSessions): void {
     methods.agent.authenticate,
     answering(async ({ params: { methodId } }) => {
       if (methodId !== SETUP.id) {
-        throw RequestError.invalidParams({ methodId }, `There is no method \`${methodId}\`.`);
+        throw RequestError.invalidParams({ methodId }, `Unknown method \`${methodId}\`.`);
       }
       await sessions.checkModel();
       return {};

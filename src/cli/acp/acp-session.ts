@@ -116,7 +116,7 @@ export class AcpSession {
       await this.setModel(String(value));
     } else if (option === "thinking") this.#thinking = parseThinking(value);
     else {
-      throw RequestError.invalidParams({ configId: option }, `There is no option \`${option}\`.`);
+      throw RequestError.invalidParams({ configId: option }, `Unknown option \`${option}\`.`);
     }
   }
 

@@ -89,7 +89,7 @@ export function toOptions(
 export function parseMode(given: string): Approval {
   const mode = MODES.find(({ id }) => id === given);
   if (mode) return mode.id;
-  throw RequestError.invalidParams({ modeId: given }, `There is no mode \`${given}\`.`);
+  throw RequestError.invalidParams({ modeId: given }, `Unknown mode \`${given}\`.`);
 }
 
 export function parseThinking(given: unknown): Thinking {

@@ -34,7 +34,7 @@ import { isRemote, usualToolsHere } from "../usual-tools.ts";
 export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "list", ...words] = call.words;
   const act = ACTIONS[action];
-  if (!act) throw new Failure("invalid_request", `There is no \`offshoot agents ${action}\`.`);
+  if (!act) throw new Failure("invalid_request", `Unknown command \`offshoot agents ${action}\`.`);
   const [min, max] = act.words;
   if (words.length < min || words.length > max) {
     const line = `offshoot agents ${action} ${act.usage}`.trim();
@@ -269,7 +269,7 @@ function findFile(name: string, { files }: LoadedAgents): AgentFile {
     files.map((file) => file.name),
   );
   const hint = near ? `Did you mean \`${near}\`?` : "See `offshoot agents list`.";
-  throw new Failure("not_found", `There is no agent \`${clip(name, 64)}\`. ${hint}`);
+  throw new Failure("not_found", `Unknown agent \`${clip(name, 64)}\`. ${hint}`);
 }
 
 function findProjectAgent(name: string, loaded: LoadedAgents): AgentFile {

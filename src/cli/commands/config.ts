@@ -21,7 +21,7 @@ import { openConfig } from "../open-config.ts";
 export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "show", ...words] = call.words;
   const act = ACTIONS[action];
-  if (!act) throw new Failure("invalid_request", `There is no \`offshoot config ${action}\`.`);
+  if (!act) throw new Failure("invalid_request", `Unknown command \`offshoot config ${action}\`.`);
   const [min, max] = act.words;
   if (words.length < min || words.length > max) {
     throw new Failure("invalid_request", `Write \`offshoot config ${action} ${act.usage}\`.`);
@@ -190,7 +190,7 @@ function toName(text = ""): ConfigName {
   if (isConfigName(text)) return text;
   const guess = nearest(text, CONFIG_NAMES);
   const hint = guess === undefined ? "See `offshoot config`." : `Did you mean \`${guess}\`?`;
-  throw new Failure("invalid_request", `There is no setting \`${text}\`. ${hint}`);
+  throw new Failure("invalid_request", `Unknown setting \`${text}\`. ${hint}`);
 }
 
 function findProjectFile(io: Io, folder: string | undefined): string | undefined {

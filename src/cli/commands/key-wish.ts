@@ -129,7 +129,7 @@ function parseScope(word: string): Scope {
   const guess = nearest(word, ALL_SCOPES);
   const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
   const known = ALL_SCOPES.join(", ");
-  const message = `There is no scope \`${clip(word, 40)}\`, only ${known}.${hint}`;
+  const message = `Unknown scope \`${clip(word, 40)}\`.${hint} Available: ${known}.`;
   throw new Failure("invalid_request", message);
 }
 

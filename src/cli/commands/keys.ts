@@ -24,7 +24,7 @@ import { type OpenedBooks, openBooks } from "./open-books.ts";
 export const run: RunCommand = async ({ words, options }, io) => {
   const [action = "list", ...names] = words;
   const act = ACTIONS[action];
-  if (!act) throw new Failure("invalid_request", `There is no \`offshoot keys ${action}\`.`);
+  if (!act) throw new Failure("invalid_request", `Unknown command \`offshoot keys ${action}\`.`);
   if (names.length !== act.words.length) {
     const line = ["offshoot keys", action, ...act.words].join(" ");
     throw new Failure("invalid_request", `Write \`${line}\`.`);

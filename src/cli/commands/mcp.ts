@@ -29,7 +29,7 @@ export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "list", name, ...rest] = call.words;
   if (action === "serve") return await serve(call, io);
   const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-  if (!act) throw new Failure("invalid_request", `There is no \`offshoot mcp ${action}\`.`);
+  if (!act) throw new Failure("invalid_request", `Unknown command \`offshoot mcp ${action}\`.`);
   const needsName = act.usage !== "";
   if (needsName !== (name !== undefined) || (rest.length > 0 && action !== "add")) {
     throw new Failure("invalid_request", `Write \`offshoot mcp ${action} ${act.usage}\`.`);

@@ -66,7 +66,7 @@ function findSkill(found: readonly FoundSkill[], name: string | undefined): Foun
     found.map((one) => one.name),
   );
   const hint = near === undefined ? "" : ` Did you mean \`${near}\`?`;
-  throw new Failure("not_found", `There is no skill \`${clip(name, 64)}\`.${hint}`);
+  throw new Failure("not_found", `Unknown skill \`${clip(name, 64)}\`.${hint}`);
 }
 
 async function show(one: FoundSkill, { io, isJson }: Shown): Promise<number> {

@@ -114,7 +114,7 @@ class Setup {
     const guess = nearest(typed, catalog.names);
     const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
     // The typed text may be a key.
-    const shown = typed.length > 24 ? "That is not a vendor" : `There is no vendor \`${typed}\``;
+    const shown = typed.length > 24 ? "That is not a vendor" : `Unknown vendor \`${typed}\``;
     return `${shown}.${hint} Type a number or a vendor's name.\n`;
   }
 

@@ -135,7 +135,7 @@ function readField(pair: Pair, reading: Reading): [FieldName, Field] {
   if (known === undefined) {
     const guess = nearest(name, FIELDS);
     const hint = guess ? ` Did you mean \`${guess}\`?` : ` There are: ${FIELDS.join(", ")}.`;
-    throw invalid(path, line, `There is no field \`${clip(name, 60)}\`.${hint}`);
+    throw invalid(path, line, `Unknown field \`${clip(name, 60)}\`.${hint}`);
   }
   const inner = isMap(pair.value)
     ? pair.value.items.map(({ key }) => [String(key), lineOf(key, reading)] as const)

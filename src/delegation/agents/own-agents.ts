@@ -84,7 +84,7 @@ function checkNames(agent: string, given: readonly string[], known: readonly str
   if (name === undefined) return;
   const near = nearest(name, known);
   const hint = near === undefined ? "" : `; did you mean \`${near}\`?`;
-  throw refuse(agent, `there is no field \`${clip(name, 60)}\`${hint}`);
+  throw refuse(agent, `unknown field \`${clip(name, 60)}\`${hint}`);
 }
 
 function refuse(agent: string, problem: string): Failure {

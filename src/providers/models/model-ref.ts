@@ -82,7 +82,7 @@ function unknown({ written, head, tail }: Written, { names }: Catalog): Failure 
   const what = tail === "" ? "model or vendor" : "vendor";
   const name = clip(tail === "" ? written : head, 60);
   return invalid(
-    `There is no ${what} \`${name}\`.${hint} Write vendor/model, with one of the vendors: ${vendors}.`,
+    `Unknown ${what} \`${name}\`.${hint} Write vendor/model, with one of the vendors: ${vendors}.`,
   );
 }
 

@@ -45,7 +45,7 @@ export function checkProvider(name: string): void {
       : ` Did you mean \`${guess}\`?`;
   throw new Failure(
     "invalid_request",
-    `There is no provider \`${name}\`.${hint} Providers: ${names}.`,
+    `Unknown provider \`${name}\`.${hint} Providers: ${names}.`,
     { param: "provider" },
   );
 }

@@ -57,7 +57,7 @@ export function createCatalog(own: Readonly<Record<string, Vendor>>): Catalog {
     of(name) {
       const vendor = find(name);
       if (vendor) return vendor;
-      throw new Failure("internal", `There is no vendor \`${name}\` in the catalogue.`);
+      throw new Failure("internal", `Unknown vendor \`${name}\` in the catalogue.`);
     },
   };
 }

@@ -37,7 +37,7 @@ export async function findBackingTool(
     throw invalid(kind, `\`${name}\` must be written as "server/tool".`);
   }
   const [tool] = await toolbox.pick([`mcp__${server}__${remote}`]);
-  if (!tool) throw invalid(kind, `there is no tool \`${name}\`.`);
+  if (!tool) throw invalid(kind, `unknown tool \`${name}\`.`);
   return toBacking(tool, names);
 }
 

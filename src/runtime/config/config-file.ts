@@ -128,7 +128,7 @@ function readPair({ key, value }: Pair, name: string, place: Place): ReadPair {
   // Before anything else, so that no other message shows the value.
   if (looksSecret(plain) || looksSecret(name)) throw invalid(where, SECRET_ADVICE);
   if (!isConfigName(name))
-    throw invalid(where, `There is no setting \`${clip(name, 60)}\`.${hintFor(name)}`);
+    throw invalid(where, `Unknown setting \`${clip(name, 60)}\`.${hintFor(name)}`);
   return { name, value: plain, where: `${where} \`${name}\`` };
 }
 

@@ -208,7 +208,7 @@ function refuseOthers(given: Arguments, known: readonly string[]): void {
   if (other === undefined) return;
   const near = nearest(other, known);
   const hint = near === undefined ? `It takes ${known.join(", ")}.` : `Did you mean \`${near}\`?`;
-  throw new Failure("invalid_request", `There is no argument \`${clip(other, 60)}\`. ${hint}`);
+  throw new Failure("invalid_request", `Unknown argument \`${clip(other, 60)}\`. ${hint}`);
 }
 
 function readText(given: Arguments, name: string): string {

@@ -273,7 +273,7 @@ function unknownTool(name: string, tools: readonly Tool[]): Failure {
   const near = nearest(shown, names);
   const hint = near ? ` Did you mean \`${near}\`?` : "";
   const all = names.length > 0 ? names.join(", ") : "none";
-  return new Failure("not_found", `There is no tool named \`${shown}\`.${hint} Tools: ${all}.`);
+  return new Failure("not_found", `Unknown tool \`${shown}\`.${hint} Tools: ${all}.`);
 }
 
 function forbid(name: string, reason: string): Failure {

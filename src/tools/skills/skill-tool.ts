@@ -30,5 +30,5 @@ export function createSkillTool(skills: readonly Skill[]): Tool {
 
 function toUnknown(name: string, skills: readonly Skill[]): Failure {
   const names = skills.map((skill) => skill.name).join(", ");
-  return new Failure("invalid_request", `There is no skill \`${name}\`. Skills: ${names}.`);
+  return new Failure("invalid_request", `Unknown skill \`${name}\`. Skills: ${names}.`);
 }

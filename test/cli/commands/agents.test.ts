@@ -128,7 +128,7 @@ describe("offshoot agents", () => {
     assert.match(stdout, /\ntools +none\nbudget +turns 3\nanswers +text\n\nDo it\.\n$/);
     await assert.rejects(agents(sandbox, ["show", "ab"]), {
       code: "not_found",
-      message: "There is no agent `ab`. Did you mean `a`?",
+      message: "Unknown agent `ab`. Did you mean `a`?",
     });
   });
 
@@ -142,7 +142,7 @@ describe("offshoot agents", () => {
     assert.deepEqual([code, stdout], [1, ""]);
     const lines = stderr.trimEnd().split("\n");
     assert.equal(lines.length, 3);
-    assert.match(lines[0] ?? "", /model\.md: There is no vendor `opnai`\. Did you mean `openai/);
+    assert.match(lines[0] ?? "", /model\.md: Unknown vendor `opnai`\. Did you mean `openai/);
     assert.match(lines[1] ?? "", /tools\.md: No tool fits `raed`\. Did you mean `read`\?/);
     assert.match(lines[2] ?? "", /name\.md:2: The agent `other` must be in `other\.md`/);
     assert.equal((await agents(sandbox, ["check", "good"])).code, 0);
@@ -162,7 +162,7 @@ describe("offshoot agents", () => {
 
   it("refuses an unknown action, and says how to write it", async (t) => {
     const sandbox = createSandbox(t);
-    await assert.rejects(agents(sandbox, ["drop"]), /There is no `offshoot agents drop`/);
+    await assert.rejects(agents(sandbox, ["drop"]), /Unknown command `offshoot agents drop`/);
     await assert.rejects(agents(sandbox, ["show"]), /Write `offshoot agents show NAME`/);
     await assert.rejects(agents(sandbox, ["trust", "x"]), /no agents of a project here/);
   });

@@ -188,7 +188,7 @@ describe("offshoot keys", () => {
       [["create", "a", "b"], {}, /Write `offshoot keys create NAME`/],
       [["create", "a b"], {}, /The name of a key is/],
       [["create", "a"], { tenant: "" }, /The tenant of a key is/],
-      [["create", "a"], { scopes: "response" }, /no scope `response`.*mean `responses`/],
+      [["create", "a"], { scopes: "response" }, /Unknown scope `response`.*mean `responses`/],
       [["create", "a"], { "usd-per-day": "-1" }, /--usd-per-day takes dollars/],
       [["create", "a"], { concurrent: "1.5" }, /--concurrent takes a whole number/],
       [["create", "a"], { expires: "0d" }, /--expires takes a time to come/],
@@ -208,7 +208,7 @@ describe("offshoot keys", () => {
       [["update", "nobody"], { concurrent: "0" }, /takes a whole number above 0, or `none`/],
       [["rotate", "nobody"], {}, /There is no key `nobody`/],
       [["rotate", "nobody"], { "keep-old": "long" }, /--keep-old takes a time like `30m`/],
-      [["lose", "a"], {}, /There is no `offshoot keys lose`/],
+      [["lose", "a"], {}, /Unknown command `offshoot keys lose`/],
     ];
     for (const [words, options, message] of wrong) {
       await assert.rejects(keys(sandbox, words, options), message);

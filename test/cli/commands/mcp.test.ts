@@ -81,7 +81,10 @@ describe("offshoot mcp", () => {
 
   it("knows no action and no server by a name that every object has", async (t) => {
     const sandbox = createSandbox(t);
-    await assert.rejects(mcp(sandbox, ["constructor"]), /There is no `offshoot mcp constructor`/);
+    await assert.rejects(
+      mcp(sandbox, ["constructor"]),
+      /Unknown command `offshoot mcp constructor`/,
+    );
     await assert.rejects(mcp(sandbox, ["remove", "constructor"]), { code: "not_found" });
     const options = { "no-test": true };
     await mcp(sandbox, ["add", "constructor", "npx", "a-server"], options);

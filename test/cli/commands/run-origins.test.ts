@@ -8,7 +8,7 @@ import { createFakeIo } from "../fake-io.ts";
 
 describe("a setting that cannot be used", () => {
   const rows: readonly (readonly [env: Readonly<Record<string, string>>, said: RegExp])[] = [
-    [{ OFFSHOOT_MODEL: "opnai/x" }, /^offshoot: `OFFSHOOT_MODEL`: There is no vendor `opnai`/m],
+    [{ OFFSHOOT_MODEL: "opnai/x" }, /^offshoot: `OFFSHOOT_MODEL`: Unknown vendor `opnai`/m],
     [{ OFFSHOOT_TOOLS: "raed" }, /^offshoot: `OFFSHOOT_TOOLS`: No tool fits `raed`/m],
     [{ OFFSHOOT_SYSTEM_FILE: "gone.md" }, /^offshoot: `OFFSHOOT_SYSTEM_FILE`: .*gone\.md/m],
     [

@@ -35,13 +35,13 @@ describe("parseModelRef", () => {
     assert.throws(() => parseModelRef("opnai/gpt-5"), {
       code: "invalid_request",
       message:
-        /^There is no vendor `opnai`\. Did you mean `openai\/gpt-5`\? .* vendors: openai, anthropic, .*embedded\.$/,
+        /^Unknown vendor `opnai`\. Did you mean `openai\/gpt-5`\? .* vendors: openai, anthropic, .*embedded\.$/,
     });
   });
 
   it("guesses a mistyped model with its vendor", () => {
     assert.throws(() => parseModelRef("gtp-4.1-mini"), /Did you mean `openai\/gpt-4.1-mini`\?/);
-    assert.throws(() => parseModelRef("zzzzzzzzzzzz"), /^Failure: There is no model or vendor/);
+    assert.throws(() => parseModelRef("zzzzzzzzzzzz"), /^Failure: Unknown model or vendor/);
   });
 
   it("asks for a model if a vendor has no default", () => {

@@ -19,8 +19,7 @@ describe("wireFor", () => {
   it("lists the providers for an unknown name", () => {
     assert.throws(() => checkProvider("zzz"), {
       code: "invalid_request",
-      message:
-        /^There is no provider `zzz`\. Providers: openai-chat, openai-responses, .*embedded\.$/,
+      message: /^Unknown provider `zzz`\. Providers: openai-chat, openai-responses, .*embedded\.$/,
     });
   });
 

@@ -127,7 +127,7 @@ describe("a file with vendors", () => {
     const both = await loadConfig({ ...sandbox, env });
     assert.deepEqual(Object.keys(both.get("vendors") ?? {}), ["gpu1", "gpu2"]);
     put(sandbox.userFile, "server.models: {fast: gpu1/q}\n");
-    await assert.rejects(loadConfig(sandbox), /`fast`: There is no vendor `gpu1`/);
+    await assert.rejects(loadConfig(sandbox), /`fast`: Unknown vendor `gpu1`/);
   });
 
   it("is written by `config set`, also if the value names one of them", async (t) => {

@@ -73,7 +73,7 @@ describe("writing a setting", () => {
   it("does not overwrite an invalid file", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "modle: a/b\n");
-    await assert.rejects(setUser(sandbox, "model", "a/b"), { message: /no setting `modle`/ });
+    await assert.rejects(setUser(sandbox, "model", "a/b"), { message: /Unknown setting `modle`/ });
     assert.equal(readFileSync(sandbox.userFile, "utf8"), "modle: a/b\n");
   });
 

@@ -87,7 +87,7 @@ describe("the server's settings", () => {
       },
       {
         file: "server: { models: { a: nobody/x } }",
-        message: /config\.yaml:1:\d+: .*`a`: There is no vendor/,
+        message: /config\.yaml:1:\d+: .*`a`: Unknown vendor/,
       },
       { file: "server: { models: { a: { modle: x } } }", message: /Did you mean `model`/ },
       { file: "server: { models: { a: 5 } }", message: /`a`: It must be `vendor\/model`/ },

@@ -56,10 +56,10 @@ describe("a call at the gate", () => {
       "a tool that is not there",
       "ecko",
       "{}",
-      /^Error: There is no tool named `ecko`\. Did you mean `echo`\? Tools: echo, table,/,
+      /^Error: Unknown tool `ecko`\. Did you mean `echo`\? Tools: echo, table,/,
     ],
     ["a tool unlike any", "delete_everything", "{}", /`delete_everything`\. Tools: echo,/],
-    ["a name out of every object", "constructor", "{}", /There is no tool named `constructor`\./],
+    ["a name out of every object", "constructor", "{}", /Unknown tool `constructor`\./],
     ["a tool that says what is wrong", "say_no", "{}", /^Error: File not found: a\.txt$/],
   ];
   for (const [name, tool, text, output] of refusals) {
@@ -94,7 +94,7 @@ describe("a call at the gate", () => {
 
   it("reports that there are no tools if there are none", async () => {
     const { output } = await call("a", "", { tools: [] });
-    assert.equal(output, "Error: There is no tool named `a`. Tools: none.");
+    assert.equal(output, "Error: Unknown tool `a`. Tools: none.");
   });
 
   it("starts nothing in a cancelled run", async () => {

@@ -82,7 +82,9 @@ describe("skills", () => {
     for (const file of ["../../../secret", "link", "/etc/passwd", "nope", "scripts"]) {
       await assert.rejects(call(found, { name: "one", file }), { code: "forbidden" }, file);
     }
-    await assert.rejects(call(found, { name: "two" }), { message: /no skill `two`. Skills: one/ });
+    await assert.rejects(call(found, { name: "two" }), {
+      message: /Unknown skill `two`. Skills: one/,
+    });
   });
 
   it("that are broken are left out with a line each", async (t) => {
