@@ -1,6 +1,7 @@
 #!/bin/sh
 # An agent as a file of your project: who it is, what it may use, what it may spend. Needs `offshoot` on the path, and
-# no key: the embedded model answers. Run it in an empty folder: `sh agents-as-files.sh`.
+# no key: the embedded model answers. Run it in an empty folder: `sh agents-as-files.sh`, or with
+# a clone: `PATH=FOLDER_OF_THE_CLONE:$PATH sh agents-as-files.sh`.
 set -e
 
 mkdir -p .offshoot/agents

@@ -28,7 +28,8 @@ export async function readAnswer(database: string, id: string): Promise<string> 
   }
 }
 
-const [, program, database = "postgres://localhost/offshoot"] = process.argv;
+const [, program, database] = process.argv;
 if (program === fileURLToPath(import.meta.url)) {
-  console.log(await readAnswer(database, await ask(database, "compute 6*7")));
+  if (!database) console.error("Usage: postgres.js postgres://USER:PASSWORD@HOST/DATABASE");
+  else console.log(await readAnswer(database, await ask(database, "compute 6*7")));
 }

@@ -49,5 +49,6 @@ export async function resumeAll(storePath: string): Promise<readonly string[]> {
 const [, program, action = "", storePath = "record.db"] = process.argv;
 if (program === fileURLToPath(import.meta.url)) {
   if (action === "begin") await begin(storePath);
+  else if (action !== "resume") console.error("Usage: resume.js begin|resume [record.db]");
   else for (const answer of await resumeAll(storePath)) console.log(answer);
 }
