@@ -14,6 +14,11 @@ const COMPILE_MS = 1000;
 const CHECK_MS = 500;
 export const ABOUT = { what: "The output schema", param: "text.format" };
 
+/** The validator reports a wrong `type` by three rules of the schema of schemas. */
+const WRONG_TYPE =
+  /(\S*\btype) must be equal to one of the allowed values, \1 must be array, \1 must match a schema in anyOf/g;
+const TYPES = "string, number, integer, boolean, object, array or null, or a list of these";
+
 /** Returns undefined when the value fits, otherwise what is wrong with it. */
 export type Validate = (value: Json) => string | undefined;
 
@@ -42,7 +47,10 @@ export async function compileSchema(
     if (cause instanceof Failure) throw cause;
     const said = cause instanceof Error ? cause.message : String(cause);
     // The validator names the whole schema `data`.
-    const reason = said.replace(/^schema is invalid: /, "").replace(/\bdata\//g, "");
+    const reason = said
+      .replace(/^schema is invalid: /, "")
+      .replace(/\bdata\//g, "")
+      .replace(WRONG_TYPE, `\`$1\` must be ${TYPES}`);
     const message = `The output schema is not a valid JSON Schema: ${clip(reason, 200)}.`;
     throw new Failure("invalid_request", message, { cause, param: "schema" });
   }

@@ -54,7 +54,7 @@ export function toRefusal({ open, maxOpen, limits, ceiling, least, ...of }: Refu
     return new Failure("budget_exceeded", message);
   }
   const free = toFigure(kind, of.there(kind));
-  const message = `Not started: its first call may take ${toFigure(kind, least[kind])}, and ${free} of the budget is left for it.`;
+  const message = `Not started: its first call may take ${toFigure(kind, least[kind])}, and the budget has ${free} left for it.`;
   return new Failure("budget_exceeded", message);
 }
 

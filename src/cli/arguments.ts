@@ -138,13 +138,15 @@ function checkWords(
   if (!subcommands || Object.hasOwn(subcommands, first)) return;
   const known = Object.keys(subcommands);
   const guess = SAME_MEANING[first]?.find((name) => known.includes(name)) ?? nearest(first, known);
-  const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
-  throw refuse(`There is no \`offshoot ${name} ${clip(first, 60)}\`.${hint}`, name);
+  const hint =
+    guess === undefined ? `Available: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;
+  throw refuse(`Unknown command \`offshoot ${name} ${clip(first, 60)}\`. ${hint}`, name);
 }
 
 /** Names that other programs have for subcommands of ours. */
 const SAME_MEANING: Readonly<Record<string, readonly string[]>> = {
   add: ["new", "create", "set"],
+  anthropic: ["claude"],
   cat: ["show"],
   create: ["new"],
   get: ["show"],

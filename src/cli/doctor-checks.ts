@@ -27,7 +27,7 @@ import { type Config, loadConfig } from "../runtime/config/config.ts";
 import { toStoreAddress } from "../runtime/config/store-address.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
-import { projectConfigFile } from "../runtime/paths.ts";
+import { projectConfigFile, userPaths } from "../runtime/paths.ts";
 import { JOURNAL_VERSION } from "../store/journal-version.ts";
 import { isPostgres, openKept } from "../store/open-kept.ts";
 import { toHooks } from "../tools/hooks/hook.ts";
@@ -268,7 +268,9 @@ async function checkData(
   const address = config && toStoreAddress(config, env);
   if (address !== undefined && isPostgres(address)) return await checkDatabase(address);
   const own = config?.get("store_path");
-  const folder = own === undefined ? (config?.paths.dataDir ?? home) : dirname(own);
+  // The folder does not depend on the settings, so it is known even if their file cannot be read.
+  const { dataDir } = config?.paths ?? userPaths(env, home);
+  const folder = own === undefined ? dataDir : dirname(own);
   let at = folder;
   while (at !== dirname(at) && !(await canAccess(at, constants.F_OK))) at = dirname(at);
   const isFolder = (await stat(at)).isDirectory();
@@ -358,7 +360,7 @@ export function checkProxies({ env }: DoctorSurroundings): DoctorCheck {
  * The first of the two variables replaces the system's authorities; Node's own variable only adds to them.
  */
 export function checkAuthorities({ env }: DoctorSurroundings): DoctorCheck {
-  const name = "authorities";
+  const name = "certificates";
   const bundle = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"].find((variable) => env[variable]);
   const extra = ["NODE_EXTRA_CA_CERTS"].filter((variable) => env[variable]);
   const used = [...(bundle === undefined ? [] : [bundle]), ...extra];

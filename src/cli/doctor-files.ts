@@ -99,8 +99,8 @@ export async function checkNotes(
       : await openSkills({ env, home, cwd });
   const used = notes.parts.filter(({ text }) => text !== "").map(({ source }) => source);
   return [
-    toCheck("notes", used.join(", ") || "no AGENTS.md"),
-    ...notes.warnings.map((warning) => toCheck("notes", warning, "gap")),
+    toCheck("project notes", used.join(", ") || "no AGENTS.md"),
+    ...notes.warnings.map((warning) => toCheck("project notes", warning, "gap")),
     toCheck("skills", skills.skills.map(({ name }) => name).join(", ") || "none"),
     ...skills.warnings.map((warning) => toCheck("skills", warning, "gap")),
   ];

@@ -49,7 +49,7 @@ export const AUTH_COMMAND: CliCommand = {
   },
   subcommands: {
     list: "List stored keys and keys in the environment, and which is used",
-    set: "Store a key, typed unseen or from standard input; never as an argument",
+    set: "Store a key: type it without echo, or pipe it in; never as an argument",
     test: "Make one short call with the key that a run would use",
     remove: "Remove a stored key",
   },

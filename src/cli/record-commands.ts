@@ -91,8 +91,7 @@ export const RUNS_COMMAND: CliCommand = {
     follow: "Watch a run of another process; Ctrl-C leaves it running",
     steer: "Leave a message that a run or a subagent reads before its next turn (- for stdin)",
     waiting: "List the tool calls of all runs that wait for a person's answer",
-    approve:
-      "Allow the tool call that a run or a subagent asks about, by its name (`runs waiting`)",
+    approve: "Allow a tool call that waits for approval; `runs waiting` lists them",
     deny: "Refuse that tool call, with a reason for the model if you like; the run continues",
     cancel: "Stop a run or one subagent, with all below it; its work is kept",
     delete: "Remove a run and all its records; refused while it runs",

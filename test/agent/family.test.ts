@@ -177,8 +177,7 @@ describe("children of one turn", () => {
     const poor = { ...child("a"), enough: { usd: 0.5 }, least: { usd: 0.041234 } };
     await assert.rejects(parent.family.admit(poor, NEVER), {
       code: "budget_exceeded",
-      message:
-        "Not started: its first call may take $0.04, and $0.01 of the budget is left for it.",
+      message: "Not started: its first call may take $0.04, and the budget has $0.01 left for it.",
     });
     assert.deepEqual([parent.left.usd, parent.spent.children], [0.01234567, 0]);
   });

@@ -105,6 +105,8 @@ describe("offshoot doctor", () => {
     assert.equal(config.status, "broken");
     assert.match(config.found, /:2:1: Unknown setting `modle`/);
     assert.match(config.advice, /^Fix the file/);
+    const data = checks.find((check: { name: string }) => check.name === "data");
+    assert.match(data.found, /offshoot$/, "the folder of the record, not the home folder");
   });
 
   it("ends with 1 when the model of the settings does not exist", async (t) => {
@@ -139,8 +141,8 @@ describe("offshoot doctor", () => {
     put(join(sandbox.cwd, ".agents/skills/bad/SKILL.md"), "no front matter");
     const io = createFakeIo({ ...sandbox, env: QUIET });
     assert.equal(await main(["doctor"], io), 0);
-    assert.match(io.written.stdout, /^ok +notes +AGENTS\.md$/m);
-    assert.match(io.written.stdout, /^gap +notes +AGENTS\.md grants nothing: `approve`/m);
+    assert.match(io.written.stdout, /^ok +project notes +AGENTS\.md$/m);
+    assert.match(io.written.stdout, /^gap +project notes +AGENTS\.md grants nothing: `approve`/m);
     assert.match(io.written.stdout, /^gap +skills +The skill `bad` is left out/m);
   });
 

@@ -63,15 +63,12 @@ describe("version", () => {
 
 describe("a wrong command line", () => {
   const refusals: readonly [string[], string][] = [
-    [["rnu"], "There is no command `rnu`. Did you mean `run`? See `offshoot --help`."],
-    [
-      ["help", "cofnig"],
-      "There is no command `cofnig`. Did you mean `config`? See `offshoot --help`.",
-    ],
-    [["constructor"], "There is no command `constructor`. See `offshoot --help`."],
+    [["rnu"], "Unknown command `rnu`. Did you mean `run`? See `offshoot --help`."],
+    [["help", "cofnig"], "Unknown command `cofnig`. Did you mean `config`? See `offshoot --help`."],
+    [["constructor"], "Unknown command `constructor`. See `offshoot --help`."],
     [
       ["List the files here"],
-      'There is no command `List the files here`. A prompt goes after `run`: `offshoot run "List the files here"`. See `offshoot --help`.',
+      'Unknown command `List the files here`. A prompt goes after `run`: `offshoot run "List the files here"`. See `offshoot --help`.',
     ],
     [["--wordy"], "Unknown flag `--wordy`. See `offshoot --help`."],
     [
@@ -94,7 +91,15 @@ describe("a wrong command line", () => {
     ],
     [
       ["config", "shwo"],
-      "There is no `offshoot config shwo`. Did you mean `show`? See `offshoot config --help`.",
+      "Unknown command `offshoot config shwo`. Did you mean `show`? See `offshoot config --help`.",
+    ],
+    [
+      ["env", "nosuch"],
+      "Unknown command `offshoot env nosuch`. Available: claude, codex, openai. See `offshoot env --help`.",
+    ],
+    [
+      ["env", "anthropic"],
+      "Unknown command `offshoot env anthropic`. Did you mean `claude`? See `offshoot env --help`.",
     ],
     [
       ["doctor", "now"],

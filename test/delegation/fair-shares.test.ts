@@ -120,7 +120,7 @@ describe("children whose needs do not fit the budget", () => {
     for (const { error, output } of envelopes.filter(({ success }) => !success)) {
       assert.match(
         error ?? "",
-        /^Not started: its first call may take \$0\.\d+, and \$0\.\d+ of the budget is left for it\.$|^Subagent execution failed: /,
+        /^Not started: its first call may take \$0\.\d+, and the budget has \$0\.\d+ left for it\.$|^Subagent execution failed: /,
       );
       assert.equal(output.length < 4096, true);
     }

@@ -189,6 +189,11 @@ describe("the cost range of a plan", () => {
 });
 
 describe("a plan as text", () => {
+  it("writes amounts of tokens with thousands separators, as all other output does", () => {
+    const text = renderPlan(toPlan({ ...TASK, limits: limits({ tokens: 1_250_000 }) }, PARTS));
+    assert.match(text, / {2}limits +\d+ turns, 1,250,000 tokens\b/);
+  });
+
   it("names everything, each in a line", () => {
     const task = { ...TASK, limits: limits({ usd: 2, children: 4 }) };
     const text = renderPlan(toPlan(task, { ...PARTS, agents: [AGENT] }));

@@ -27,17 +27,23 @@ export async function run({ words, options }: CommandCall, io: Io): Promise<numb
   }
   const config = await openConfig({}, io);
   const { url } = options;
+  const hasKey = Boolean(io.env["OFFSHOOT_SERVER_KEY"]);
   const model = typeof options["model"] === "string" ? options["model"] : config.get("model");
   await io.stdout.write(
     render({
       url: typeof url === "string" ? checkUrl(url) : toServerUrl(config),
       model: model ?? undefined,
       windowTokens: model ? findWindow(config, model) : undefined,
-      key: io.env["OFFSHOOT_SERVER_KEY"] ? '"$OFFSHOOT_SERVER_KEY"' : "osk_PUT_YOUR_KEY_HERE",
+      key: hasKey ? '"$OFFSHOOT_SERVER_KEY"' : PLACEHOLDER,
     }),
   );
+  // On standard error, because a shell evaluates what is on standard output.
+  if (!hasKey && client !== "codex") await io.stderr.write(HOW_TO_SET_KEY);
   return 0;
 }
+
+const PLACEHOLDER = "osk_PUT_YOUR_KEY_HERE";
+const HOW_TO_SET_KEY = `offshoot: replace ${PLACEHOLDER} with the key that \`offshoot serve\` printed, or set OFFSHOOT_SERVER_KEY to it first.\n`;
 
 interface Served {
   /** The address, without `/v1` at its end. */

@@ -128,7 +128,7 @@ async function add(action: Action): Promise<void> {
 }
 
 function untested(failure: Failure, name: string): Failure {
-  const message = `${failure.message} \`${name}\` was not added; \`--no-test\` adds it unseen.`;
+  const message = `${failure.message} \`${name}\` was not added; \`--no-test\` adds it without a test.`;
   return new Failure(failure.code, message, { cause: failure });
 }
 

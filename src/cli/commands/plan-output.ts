@@ -62,8 +62,8 @@ function renderRun(run: PlannedRun): string[] {
     ["sandbox", run.sandbox],
     ["limits", renderLimits(run)],
     ...run.shares.flatMap((share) => toShareRow(share, run)),
-    ["inherits", `${plural(run.inherited_tokens, "token")} of its parent's conversation`],
-    ["sends first", `about ${plural(run.first_request_tokens, "token")}`],
+    ["inherits", `${toFigure("tokens", run.inherited_tokens)} of its parent's conversation`],
+    ["sends first", `about ${toFigure("tokens", run.first_request_tokens)}`],
     ["cost", renderCost(run.cost_usd)],
   ];
   return rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`);
@@ -104,7 +104,7 @@ function renderLimits({ max_turns, limits, timeout_s }: PlannedRun): string {
   const own = turns === null ? max_turns : Math.min(turns, max_turns);
   return [
     plural(own, "turn"),
-    ...(tokens === null ? [] : [plural(tokens, "token")]),
+    ...(tokens === null ? [] : [toFigure("tokens", tokens)]),
     ...(usd === null ? [] : [toRoundUsd(usd)]),
     ...(tool_calls === null ? [] : [plural(tool_calls, "tool call")]),
     ...(children === null ? [] : [plural(children, "subagent")]),

@@ -86,7 +86,7 @@ function toSessionLines({ session, told = [] }: RunStart["settings"]): string[] 
   });
   return [
     ...(session === undefined ? [] : [`session  ${session}`]),
-    ...(parts.length === 0 ? [] : [toOneLine(`told     ${parts.join(", ")}`)]),
+    ...(parts.length === 0 ? [] : [toOneLine(`context  ${parts.join(", ")}`)]),
   ];
 }
 

@@ -149,7 +149,9 @@ class TextOutput {
       case "run_resume":
         // The turn is repeated with its text.
         this.#held = "";
-        return this.#line(`resumed after a crash (attempt ${event.epoch})`);
+        return this.#line(
+          `resumed after a crash (attempt ${event.epoch}); the lines above are from before it`,
+        );
       case "run_end":
         return this.#end(event);
       default:

@@ -31,7 +31,7 @@ export function toPlainLines(found: FoundSetup): string[] {
     ...toFoundLines(found),
     "To set one up, answer a few questions on a terminal:  offshoot setup",
     "Or by commands:",
-    `  offshoot auth set ${vendor}            the key is typed unseen, or read from standard input`,
+    `  offshoot auth set ${vendor}            type the key without echo, or pipe it in`,
     `  offshoot auth test ${vendor}           one short call`,
     server
       ? `  offshoot config set model ${server.vendor}/${server.model}`

@@ -173,7 +173,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function toReason({ code, message }: { readonly code: string; readonly message: string }): string {
-  return `${REASONS[code] ?? clip(message, 160)}.`;
+  return `${REASONS[code] ?? `Invalid YAML: ${clip(message, 160)}`}.`;
 }
 
 function at(path: string, lines: LineCounter, offset: number): string {

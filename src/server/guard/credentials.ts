@@ -35,11 +35,15 @@ function checkToken(shown: ReadonlySet<string>): string {
     throw new Failure("unauthorized", "The request shows more than one key.");
   }
   if (token.length <= MAX_CHARS) return token;
-  throw new Failure("unauthorized", "The server does not know this key.");
+  throw new Failure("unauthorized", UNKNOWN_KEY);
 }
 
+/** The same words for every unknown key, so that they reveal nothing about the keys of the server. */
+export const UNKNOWN_KEY =
+  "The server does not know this key. Send the one that `offshoot serve` printed at its first start, or make one with `offshoot keys create NAME`.";
+
 const HOW =
-  "The request shows no key. Send one as `Authorization: Bearer KEY`; `offshoot keys create` makes one.";
+  "The request shows no key. Send one as `Authorization: Bearer KEY`; `offshoot keys create NAME` makes one.";
 
 type Reader = (value: string) => string;
 

@@ -12,6 +12,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import type { Shelf } from "../../store/shelf.ts";
+import { UNKNOWN_KEY } from "./credentials.ts";
 import { ALL_SCOPES, type ClientKey, REMEMBERED_MS, stateOf } from "./key.ts";
 import { findKey, hashToken, readKeyId } from "./keys.ts";
 
@@ -48,7 +49,7 @@ export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRi
     const isReplaced = isHash(hash, key?.replaced?.hash);
     if (isNew && key) return { key, untilMs };
     if (!isReplaced || !key?.replaced) {
-      throw new Failure("unauthorized", "The server does not know this key.");
+      throw new Failure("unauthorized", UNKNOWN_KEY);
     }
     const { until_ms } = key.replaced;
     if (until_ms > nowMs) return { key, untilMs: Math.min(untilMs, until_ms) };

@@ -238,7 +238,9 @@ async function showFirstKey(
   if (!around.showKey) return;
   const token = await makeFirstKey(books, settings);
   if (token === undefined) return;
-  around.tell("there was no key yet; this one is shown once, `offshoot keys` makes more");
+  around.tell(
+    "there was no key yet, so this one was made; it is shown only now (`offshoot keys create NAME` makes more)",
+  );
   around.showKey(token);
 }
 

@@ -46,6 +46,18 @@ describe("offshoot env", () => {
     );
   });
 
+  it("says on standard error how the key gets in, unless OFFSHOOT_SERVER_KEY has it", async (t) => {
+    const sandbox = createSandbox(t);
+    const hints: string[] = [];
+    for (const key of ["", "osk_SECRET"]) {
+      const io = createFakeIo({ ...sandbox, env: { ...sandbox.env, OFFSHOOT_SERVER_KEY: key } });
+      await run({ words: ["openai"], options: {} }, io);
+      hints.push(io.written.stderr);
+    }
+    assert.match(hints[0] ?? "", /replace osk_PUT_YOUR_KEY_HERE .*or set OFFSHOOT_SERVER_KEY/);
+    assert.equal(hints[1], "");
+  });
+
   it("knows the window of a model that the server has under another name, or that the settings describe", async (t) => {
     const settings = [
       "server:",

@@ -74,7 +74,7 @@ describe("offshoot mcp", () => {
     const adding = mcp(sandbox, ["add", "bad", process.execPath, BAD, "leave"]);
     await assert.rejects(adding, {
       code: "tool_failed",
-      message: /no licence found.*was not added; `--no-test` adds it unseen/,
+      message: /no licence found.*was not added; `--no-test` adds it without a test/,
     });
     assert.equal((await mcp(sandbox, ["list"])).stdout, "");
   });

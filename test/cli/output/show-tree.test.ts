@@ -89,7 +89,7 @@ describe("runs tree", () => {
   });
 
   it("shows those that were never started, with the reason", async () => {
-    const why = "its first call may take 4,731 tokens, and 0 tokens of the budget is left for it.";
+    const why = "its first call may take 4,731 tokens, and the budget has 0 tokens left for it.";
     const answer = {
       success: false,
       output: "",

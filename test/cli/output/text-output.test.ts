@@ -179,7 +179,7 @@ describe("the text form on pipes", () => {
     assert.match(lines[1] ?? "", /^read → Error: no such x+…$/);
     assert.deepEqual(lines.slice(2), [
       "busy; trying again in 2 s",
-      "resumed after a crash (attempt 2)",
+      "resumed after a crash (attempt 2); the lines above are from before it",
     ]);
   });
 });

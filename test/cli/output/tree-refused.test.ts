@@ -4,7 +4,7 @@ import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { childEnd, childStart, end, start } from "../../delegation/ledger-record.ts";
 import { openPipe, openTerminal, orders, text } from "./tree-fixture.ts";
 
-const WHY = "its first call may take $0.0048, and $0.0036 of the budget is left for it.";
+const WHY = "its first call may take $0.0048, and the budget has $0.0036 left for it.";
 
 /** The end of a call of `subagent` that started none. */
 function refuses(label: string): RunEvent {

@@ -53,7 +53,7 @@ describe("configuration file", () => {
   });
 
   const refusals: readonly [string, string | Uint8Array, RegExp][] = [
-    ["broken YAML", "model: [a,\nurl: b\n", /^\S+:2:1: .+\.$/],
+    ["broken YAML", "model: [a,\nurl: b\n", /^\S+:2:1: Invalid YAML: .+\.$/],
     ["a tab", "model: x\n\turl: y\n", /^\S+:2:1: .*[Tt]abs?/],
     ["a mapping in a mapping", "model: a: b\n", /^\S+:1:8: /],
     ["a name twice", "model: a\nmodel: b\n", /:2:1: This name is used a second time here\.$/],
