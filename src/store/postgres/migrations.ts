@@ -40,6 +40,8 @@ export async function migrate(
   to = LATEST,
 ): Promise<{ readonly from: number; readonly to: number }> {
   return await db.transact(async (tx) => {
+    // However long the steps of another process take.
+    await tx.run("set local lock_timeout = 0");
     await tx.get("select pg_advisory_xact_lock($1)", LOCK);
     const from = await readVersion(tx);
     if (from > LATEST) throw toNewer(db.name, from);

@@ -56,12 +56,19 @@ export interface PostgresDatabase extends Reads {
  */
 const STILL_MS = 5000;
 /**
+ * How long a transaction waits for a lock before it is undone and tried again. A process that is stopped may also wait
+ * for locks: if it got one then, it would keep it for `STILL_MS` more, and each of its connections could do so in turn.
+ * Its waits end before the lock that it holds is released. Others lend their connection to the next one between two
+ * tries, so that a heartbeat waits for no longer than this.
+ */
+const LOCK_MS = 2000;
+/**
  * One message to the server. Each statement has to see what was committed before it began, also while this transaction
  * waited for a lock, whatever the default of the database is. `set local`, because a pooler may give the connection to
  * others afterwards.
  */
 const BEGIN = `begin isolation level read committed;
-  set local idle_in_transaction_session_timeout = ${STILL_MS}`;
+  set local idle_in_transaction_session_timeout = ${STILL_MS}; set local lock_timeout = ${LOCK_MS}`;
 
 /** How long a database without space counts as full: its free space cannot be asked for. */
 const FULL_MS = 10_000;

@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import type { KeptRecord } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
@@ -15,6 +16,7 @@ import {
 import { createPostgresShelf } from "../../../src/store/postgres/postgres-shelf.ts";
 import { forgetOldWorkers } from "../../../src/store/postgres/postgres-workers.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { untilTrue } from "../../patience.ts";
 import { streamOf } from "../shelf-contract.ts";
 import { newRun, notices } from "../store-contract.ts";
 import { COMMIT, type PostgresProxy, startPostgresProxy } from "./postgres-proxy.ts";
@@ -55,8 +57,8 @@ async function openRun({ kept }: Bench): Promise<Store> {
 }
 
 /** A database that has answered before: one that never answered is not awaited. */
-async function openKnown(address: string): Promise<PostgresDatabase> {
-  const db = await openDatabase(address);
+async function openKnown(address: string, clock?: Clock): Promise<PostgresDatabase> {
+  const db = await openDatabase(address, { clock });
   await db.get("select 1");
   return db;
 }
@@ -290,6 +292,38 @@ describe(`a transaction of Postgres${held}`, SKIP, () => {
     await standing;
     assert.deepEqual(tries, [false, true], "it was ended, and tried again");
     await still.close();
+  });
+
+  it("of a process that stands still gets no lock that it waited for", async () => {
+    await using bench = await openBench();
+    await openRun(bench);
+    let wake = (): void => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    // Nor does it ask again while it stands still.
+    const clock: Clock = { now: () => systemClock.now(), sleep: () => asleep };
+    const still = await openKnown(bench.address, clock);
+    const other = await openKnown(bench.address);
+    const order: string[] = [];
+    const take = (db: typeof still, name: string, end?: Promise<void>): Promise<void> =>
+      db.transact(async (tx) => {
+        await tx.get("select 1 from offshoot.runs where id = 'run_1' for update");
+        order.push(name);
+        await end;
+      });
+    const waiting = `select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    const standing = [take(still, "first", asleep)];
+    await untilTrue(() => order.length === 1, "the first one has the lock");
+    standing.push(take(still, "second", asleep));
+    await untilTrue(async () => (await bench.query(waiting)).length === 1, "the second one waits");
+    await take(other, "other");
+    assert.deepEqual(order, ["first", "other"]);
+    wake();
+    await Promise.all(standing);
+    await still.close();
+    await other.close();
   });
 });
 
