@@ -122,9 +122,7 @@ export function createHeartbeat(
   workerId: string,
   { around = readSurroundings(), rhythm = createRhythm(), onGap }: HeartbeatParts = {},
 ): Heartbeat {
-  const { host, pid, boot, pidNamespace } = around;
-  const started = around.startTimeOf(pid);
-  const self = { id: workerId, host, pid, boot, pid_namespace: pidNamespace, started };
+  const self = toSelf(around, workerId);
   let timer: NodeJS.Timeout | undefined;
   let first: Promise<void> | undefined;
   let hasBeaten = false;
@@ -177,6 +175,11 @@ export function createHeartbeat(
       if (hasBeaten) await beat(0);
     },
   };
+}
+
+function toSelf(around: MachineFacts, id: string) {
+  const { host, pid, boot, pidNamespace } = around;
+  return { id, host, pid, boot, pid_namespace: pidNamespace, started: around.startTimeOf(pid) };
 }
 
 export function makeWorkerId(): string {

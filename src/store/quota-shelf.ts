@@ -47,19 +47,6 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     const quota = await findQuota(thing);
     if (quota !== undefined) await checkBody(thing.tenant, quota, thing.body);
   };
-  async function* limit(tenant: string, quota: number, bytes: AsyncIterable<Uint8Array>) {
-    let unseen = 0;
-    for await (const piece of bytes) {
-      unseen += piece.byteLength;
-      if (unseen >= LOOK_BYTES) {
-        // Earlier bytes are written by now, and counted.
-        await check(tenant, quota, unseen);
-        unseen = 0;
-      }
-      yield piece;
-    }
-    await check(tenant, quota, unseen);
-  }
   return {
     ...toPlain(shelf),
     async checkRoom(tenant, body) {
@@ -86,10 +73,29 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     },
     async writeContent(name, bytes) {
       const quota = await findQuota(name);
-      const limited = quota === undefined ? bytes : limit(name.tenant, quota, bytes);
-      return await shelf.writeContent(name, limited);
+      if (quota === undefined) return await shelf.writeContent(name, bytes);
+      const checkMore = (more: number): Promise<void> => check(name.tenant, quota, more);
+      return await shelf.writeContent(name, limit(bytes, checkMore));
     },
   };
+}
+
+/** Passes the bytes on, and calls `check` with the number of those that came since its last call. */
+async function* limit(
+  bytes: AsyncIterable<Uint8Array>,
+  check: (more: number) => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  let unseen = 0;
+  for await (const piece of bytes) {
+    unseen += piece.byteLength;
+    if (unseen >= LOOK_BYTES) {
+      // Earlier bytes are written by now, and counted.
+      await check(unseen);
+      unseen = 0;
+    }
+    yield piece;
+  }
+  await check(unseen);
 }
 
 /** The calls that pass unchanged. */

@@ -135,7 +135,7 @@ describe("the prompt of `run`", () => {
     assert.match(child, /^You are an agent\.[\s\S]*Where you work:[\s\S]*Use tabs\./);
     assert.ok(!child.includes("hand tasks to subagents") && !child.includes("Only for you."));
     const shown = await place.run(["runs", "show", "last/one-1.0"]);
-    assert.match(shown.stdout, /^told .*base prompts\/base\.md .*notes AGENTS\.md/m);
+    assert.match(shown.stdout, /^context .*base prompts\/base\.md .*notes AGENTS\.md/m);
   });
 
   it("is exactly its payload for the runner, and a server adds nothing", async () => {

@@ -10,6 +10,7 @@ import { createMessageLines } from "../../tools/mcp/session/message-lines.ts";
 import { readMessage } from "./read-message.ts";
 
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const TOO_LONG = `A message has more than ${MAX_MESSAGE_BYTES} bytes.`;
 
 interface Lines {
   chunks(): AsyncIterable<Uint8Array | string>;
@@ -31,8 +32,7 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
   const lines = createMessageLines({
     maxBytes: MAX_MESSAGE_BYTES,
     onLine: receive,
-    onTooLong: () =>
-      refuse(ErrorCode.InvalidRequest, `A message has more than ${MAX_MESSAGE_BYTES} bytes.`),
+    onTooLong: () => refuse(ErrorCode.InvalidRequest, TOO_LONG),
     onRunaway: () => void transport.close(),
   });
 
@@ -45,16 +45,14 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
       const { id, code, message } = read.refusal;
       return refuse(code, message, inFlight.has(id) ? null : id);
     }
-    const { message } = read;
-    if (!inFlight.receive(message)) {
+    if (!inFlight.receive(read.message)) {
       return refuse(ErrorCode.InvalidRequest, "A request has the id of one that is not answered.");
     }
-    transport.onmessage?.(message);
+    transport.onmessage?.(read.message);
   }
 
-  /** The protocol requires null if it cannot be known which request was meant. */
-  function refuse(code: number, message: string, id: RequestId | null = null): void {
-    void write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
+  function refuse(...refusal: Parameters<typeof toRefusal>): void {
+    void write(`${JSON.stringify(toRefusal(...refusal))}\n`);
   }
 
   async function read(): Promise<void> {
@@ -83,6 +81,11 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
     },
   };
   return transport;
+}
+
+/** The protocol requires null if it cannot be known which request was meant. */
+function toRefusal(code: number, message: string, id: RequestId | null = null) {
+  return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
 interface InFlight {
