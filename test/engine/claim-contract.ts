@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { RunContext } from "../../src/engine/engine.ts";
-import { completed, onBenches, settle, until } from "./engine-fixture.ts";
+import { completed, onBenches, until } from "./engine-fixture.ts";
 import { type LocalBench, wrapStore } from "./local-fixture.ts";
 
 const RUN = { id: "run_1", title: "a run" };
@@ -31,9 +31,10 @@ export function describeClaims(name: string, openBench: () => Promise<LocalBench
         void first.submit("agent", null, { ...RUN, timeoutMs: 5000 }).catch(() => {});
         await until(async () => (await second.status("run_1")) !== undefined);
         await second.resume("run_1");
-        await settle();
-        bench.clock.advance(5000);
-        await settle();
+        await until(async () => {
+          bench.clock.advance(5000);
+          return (await second.status("run_1"))?.status === "ended";
+        });
         assert.equal((await second.status("run_1"))?.ending, "timeout");
       }),
     );
