@@ -4,6 +4,7 @@
  * the next owner finds it.
  */
 
+import { WAIT_OVER } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 import { isJsonObject, type Json } from "../base/json.ts";
 import type { Mailbox } from "../store/mailbox.ts";
@@ -54,7 +55,7 @@ export function createCancelWatch(parts: WatchParts): CancelWatch {
       void look(parts, watching.signal);
     },
     pause() {
-      watching?.abort();
+      watching?.abort(WAIT_OVER);
       watching = undefined;
     },
   };

@@ -3,6 +3,7 @@
  * only makes things faster: every listener must be able to find the same in the store.
  */
 
+import { WAIT_OVER } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 
@@ -137,7 +138,7 @@ class RunListener implements RunEventsListener {
     } finally {
       this.#wake = undefined;
       signal?.removeEventListener("abort", onAbort);
-      timer?.abort();
+      timer?.abort(WAIT_OVER);
     }
   }
 

@@ -3,6 +3,7 @@
  * ending, or to the moment it gives them up. `local-engine.ts` decides what to begin.
  */
 
+import { WAIT_OVER } from "../base/async.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
@@ -269,7 +270,7 @@ export class LocalRuns {
       this.#giveUp(owned, thrown, outcome);
       return "left";
     } finally {
-      done.abort();
+      done.abort(WAIT_OVER);
       this.#close(owned);
     }
   }

@@ -4,6 +4,7 @@
  * the oldest first; a request never is.
  */
 
+import { WAIT_OVER } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 import { nextTurn } from "../base/turn.ts";
 import {
@@ -83,7 +84,7 @@ export function createBufferedAudit(rows: AuditRows, clock: Clock): Audit {
       while (await rows.prune(beforeMs)) await nextTurn();
     },
     async close() {
-      timer?.abort();
+      timer?.abort(WAIT_OVER);
       timer = undefined;
       await flushAll();
     },

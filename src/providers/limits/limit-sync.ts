@@ -6,6 +6,7 @@
  * gets too many calls refuses them.
  */
 
+import { WAIT_OVER } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { LimitReport, LimitStanding, VendorLimits } from "../../store/vendor-limits.ts";
 import type { LimitNews } from "./adaptive-limit.ts";
@@ -163,7 +164,7 @@ class Sync implements LimitSync {
       standAlone();
       return undefined;
     } finally {
-      answered.abort();
+      answered.abort(WAIT_OVER);
     }
   }
 }

@@ -9,7 +9,7 @@
  * Processes that use the same account may share its limit (`limit-sync.ts`). Each then has a share of it.
  */
 
-import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
+import { throwIfAborted, toAbortFailure, WAIT_OVER } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { MODEL_RETRY } from "../../base/retry.ts";
@@ -287,7 +287,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
       this.#queue.take()?.grant(this.#openSlot());
     }
     if (this.#queue.size > 0) return;
-    this.#alarm?.abort();
+    this.#alarm?.abort(WAIT_OVER);
     this.#alarm = undefined;
   }
 
@@ -314,7 +314,7 @@ class AdaptiveLimiter implements Limiter, SharedLimiter {
       const over = new AbortController();
       const settle = (): void => {
         call.signal.removeEventListener("abort", onAbort);
-        over.abort();
+        over.abort(WAIT_OVER);
       };
       const waiter: Waiter = {
         place: placeOf(call),

@@ -10,6 +10,7 @@
  */
 
 import { encodeTask } from "../../agent/task.ts";
+import { WAIT_OVER } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
@@ -128,8 +129,6 @@ function toEmitted(log: readonly RunEvent[]): readonly EmittedEvent[] {
   return log.flatMap((event) => writer.write(event));
 }
 
-const OVER = "the client no longer waits";
-
 /** Undefined if it takes longer, fails, or the client no longer waits for it. */
 async function waitSoon(
   call: HandedCall,
@@ -137,8 +136,7 @@ async function waitSoon(
   signal: AbortSignal | undefined,
 ): Promise<WholeAnswer | undefined> {
   const over = new AbortController();
-  // Without a reason, `abort` makes an exception with its stack, which costs 30 µs.
-  const stop = (): void => over.abort(OVER);
+  const stop = (): void => over.abort(WAIT_OVER);
   if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
   const late = isStreamed

@@ -28,13 +28,18 @@ export function createTenantSeal(
   tenant: string,
   { purpose, prefix }: SealUse,
 ): TenantSeal {
-  const key = createHmac("sha256", serverKey).update(purpose).digest();
+  let known: Buffer | undefined;
+  // Made for every response, and used by few of them.
+  const key = (): Buffer => {
+    known ??= createHmac("sha256", serverKey).update(purpose).digest();
+    return known;
+  };
   const owner = Buffer.from(tenant, "utf8");
 
   return {
     seal(value) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(owner);
+      const cipher = createCipheriv(ALGORITHM, key(), nonce).setAAD(owner);
       const text = Buffer.concat([cipher.update(JSON.stringify(value), "utf8"), cipher.final()]);
       const bytes = Buffer.concat([nonce, cipher.getAuthTag(), text]);
       return prefix + bytes.toString("base64url");
@@ -46,7 +51,7 @@ export function createTenantSeal(
       const tagEnd = NONCE_BYTES + TAG_BYTES;
       try {
         const nonce = bytes.subarray(0, NONCE_BYTES);
-        const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+        const decipher = createDecipheriv(ALGORITHM, key(), nonce, { authTagLength: TAG_BYTES });
         decipher.setAAD(owner).setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
         const opened = Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
         return JSON.parse(opened.toString("utf8")) as Json;

@@ -5,7 +5,7 @@
 
 import type { Lacking, Purse } from "../../agent/account.ts";
 import { type Amount, NOTHING, toFigure } from "../../agent/limits.ts";
-import { NEVER, untilAborted } from "../../base/async.ts";
+import { NEVER, untilAborted, WAIT_OVER } from "../../base/async.ts";
 import { BUSY_LIMIT_MS } from "../../base/busy.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -90,7 +90,7 @@ function createAsk(parts: PurseParts): (asked: Asked, signal: AbortSignal) => Pr
       isHeard = true;
       return answer;
     } finally {
-      done.abort();
+      done.abort(WAIT_OVER);
       // An amount that arrives now has no caller, unless the run continues and asks again.
       if (!isHeard) void answered.then(endLate).catch(() => {});
     }
