@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly syncMs?: number;
   /** The core for all of it; any when left out. */
   readonly core?: number;
+  /** Further options of Node. */
+  readonly execArgv?: readonly string[];
 }
 
 export interface Server {
@@ -43,7 +45,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   if (!open) throw new Error(`There is no store \`${store}\`.`);
   const folder = mkdtempSync(join(tmpdir(), "offshoot-bench-"));
   const opened = await open({ folder, syncMs });
-  const { env, execArgv } = opened;
+  const { env } = opened;
+  const execArgv = [...opened.execArgv, ...(options.execArgv ?? [])];
   const model = ["--provider", "openai-chat", "--model", "custom/bench"];
   const url = ["--url", `http://127.0.0.1:${upstreamPort}/v1`, "--port", "0"];
   const words = ["serve", ...model, ...url, "--workers", String(workers), "--log", "json"];

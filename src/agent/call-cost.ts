@@ -70,7 +70,7 @@ export async function holdCall(
     return { request, hold: account.hold(ONE_TURN) };
   }
   return await takeAffordable(account, request, drawing, ({ output, cost }) => {
-    const hold = account.hold({ ...ONE_TURN, ...cost });
+    const hold = account.hold({ turns: ONE_TURN.turns, ...cost });
     if (!Number.isFinite(output)) return { request, hold };
     const is_length_of_budget = request.max_output_tokens === undefined;
     return { request: { ...request, max_output_tokens: output, is_length_of_budget }, hold };
@@ -124,7 +124,10 @@ export function toUsualCost(limits: Limits, request: Priced, prices: Prices): Us
   }
   const { input, wanted } = toSized(request);
   const toCost = toCostOf(limits, input, prices);
-  const toTurn = (output: number): Partial<Amount> => ({ ...ONE_TURN, ...toCost(output) });
+  const toTurn = (output: number): Partial<Amount> => ({
+    turns: ONE_TURN.turns,
+    ...toCost(output),
+  });
   return {
     enough: toTurn(Math.min(wanted, USUAL_OUTPUT_TOKENS)),
     least: toTurn(Math.min(wanted, MIN_OUTPUT_TOKENS)),

@@ -53,9 +53,9 @@ async function askAndShorten(
 ): Promise<ModelAnswer> {
   const mayShorten = parts.keeper?.shortensRefused === true && progress.paused === undefined;
   const attempt = { notices, mayShorten };
-  let answer = await ask(parts, progress, { ...attempt, isAgain: false });
+  let answer = await ask(parts, progress, { isAgain: false, ...attempt });
   if (isRefusedAsTooLong(answer) && (await shortenRefused(parts, progress))) {
-    answer = await ask(parts, progress, { ...attempt, isAgain: true });
+    answer = await ask(parts, progress, { isAgain: true, ...attempt });
   }
   if (isRefusedAsTooLong(answer)) throw new Failure("context_exceeded", answer.too_long);
   return answer;

@@ -158,7 +158,10 @@ export function isTask(input: Json): input is JsonObject {
 
 /** Reads a task back. A task that this package wrote is trusted; only that it is a task is checked. */
 export function parseTask(input: Json): AgentTask {
+  if (!isTask(input)) throw new Failure("internal", "The stored input is not a task.");
   // A task of an older version has none of these fields.
-  if (isTask(input)) return { ...SAFEGUARDS, ...input } as unknown as AgentTask;
-  throw new Failure("internal", "The stored input is not a task.");
+  const task = LATER_FIELDS.every((name) => name in input) ? input : { ...SAFEGUARDS, ...input };
+  return task as unknown as AgentTask;
 }
+
+const LATER_FIELDS = Object.keys(SAFEGUARDS);

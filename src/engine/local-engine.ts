@@ -123,7 +123,7 @@ class LocalEngine implements Engine {
       return;
     }
     const owner = queue || isHeld ? null : await this.#here.toOwner();
-    const run = { ...about, owner };
+    const run = { owner, ...about };
     if (!(await turns.create(run, queue)) || isHeld) return;
     const fresh = owner === null ? undefined : toStored(run);
     await this.#here.launch(id, { fresh, from: 0, limitMs: timeoutMs });
@@ -137,11 +137,12 @@ class LocalEngine implements Engine {
   ): Promise<void> {
     const { store, hub, clock, journal, followings } = this.#here;
     this.#here.checkRunnable(id, name);
-    const about = { id, parent_id: null, path: "/root", name, input, title, tenant };
-    const run = { ...about, created_at_ms: createdAtMs, things, journal };
-    const starts = toStarts({ ...about, tenant: tenant ?? null }, followings, { clock, journal });
-    const ended = { ending, result, events, at_ms: clock.now(), settles, starts };
-    if (!(await store.recordRun(run, { ...ended, things: outcome.things }))) throw toKnown(id);
+    const place = { parent_id: null, path: "/root", created_at_ms: createdAtMs, journal };
+    const run = { id, name, input, title, tenant, things, ...place };
+    const starts = toStarts({ ...run, tenant: tenant ?? null }, followings, { clock, journal });
+    const at_ms = clock.now();
+    const ended = { ending, result, events, at_ms, settles, starts, things: outcome.things };
+    if (!(await store.recordRun(run, ended))) throw toKnown(id);
     onEnded?.();
     hub.publish(id, 0, events);
     if (starts) void this.#here.takeTurns();

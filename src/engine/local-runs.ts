@@ -312,8 +312,8 @@ export class LocalRuns {
       giveBack: () => this.turns.giveBack(owned).then(() => void this.takeTurns()),
       closed: this.turns.closed,
     };
-    const parts = { store, hub, clock, owned, children, uncounted, resting };
-    const context = createRunContext({ ...parts, turns, runs: this.#engine });
+    const parts = { store, hub, clock, owned, children, uncounted, resting, turns };
+    const context = createRunContext({ runs: this.#engine, ...parts });
     return await callBody(this.bodies.get(owned.run.name), { context, owned, clock, broken });
   }
 

@@ -134,9 +134,9 @@ export async function openOwnedRun({
   readonly fresh: RunRecord | undefined;
 }): Promise<OwnedRun> {
   const { store } = parts;
-  if (fresh) return createOwnedRun({ ...parts, run: fresh, journal: new Map() });
+  if (fresh) return createOwnedRun({ run: fresh, journal: new Map(), ...parts });
   const run = await store.getRun(id);
   const journal = await store.readSteps(id);
   if (!run) throw toUnknownRun(id);
-  return createOwnedRun({ ...parts, run, journal });
+  return createOwnedRun({ run, journal, ...parts });
 }

@@ -230,7 +230,7 @@ class Context implements RunContext {
     const save = (entry: FinishedStep): Promise<void> =>
       owned.write(() => store.saveStep(this.id, this.epoch, entry));
     if (last.length > 0) {
-      const append: Append = (firstSeq, events) => save({ ...step, last: { firstSeq, events } });
+      const append: Append = (firstSeq, events) => save({ last: { firstSeq, events }, ...step });
       const saved = owned.log.emit(last, append, step.survives);
       // A step that may be done again is written with what follows it; if that fails, all of it fails.
       if (step.survives !== "process") await saved;

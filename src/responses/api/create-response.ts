@@ -59,7 +59,7 @@ export async function createResponse(
     const model = parts.models.known(target) ?? (await parts.models.open(target));
     const found = { caller, items, target, model };
     const soon = asked.store ? toSoonCall(asked, model) : undefined;
-    if (soon) return await openSoon(parts, asked, { ...found, soon });
+    if (soon) return await openSoon(parts, asked, { soon, ...found });
     if (!asked.store && areModelTools(asked.request, model.native)) {
       return openDirect(parts, asked, found);
     }

@@ -60,7 +60,7 @@ export async function findRequest(
   if (previous_response_id && !(await findKept(parts.shelf, tenant, previous_response_id))) {
     throw toUnknownPrevious(previous_response_id);
   }
-  const media = { ...caller, kept: parts, web: parts.web, readsItself: parts.readsItself(model) };
+  const media = { kept: parts, web: parts.web, readsItself: parts.readsItself(model), ...caller };
   const items = await findItems(parts, request.input ?? [], media);
   const tools = collectTools(items, request.tools ?? []);
   checkKinds(tools, caller, parts.isBacked);

@@ -63,7 +63,7 @@ async function openAll(parts: BridgeParts): Promise<Bridge> {
     for (const one of opened.splice(0).reverse()) await one.close?.();
   };
   try {
-    return { ...(await open(parts, opened)), close };
+    return { close, ...(await open(parts, opened)) };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -249,7 +249,7 @@ class DirectResponse implements LiveResponse {
       parent_id: null,
       path: "/root",
       created_at_ms: this.#beganMs,
-      settings: { ...SETTINGS, model, response: encodeResponseSettings(settings) },
+      settings: { model, response: encodeResponseSettings(settings), ...SETTINGS },
       input: request.items,
     };
   }

@@ -250,7 +250,7 @@ class RunWriter {
     at: { outputIndex: number; status: "in_progress" | "completed" },
     id?: string,
   ): EmittedItem {
-    return this.#view.toEmitted(item, { ...at, id, agent: this.#speaker.agent });
+    return this.#view.toEmitted(item, { id, agent: this.#speaker.agent, ...at });
   }
 
   #delta(event: TextDelta | RefusalTextDelta | ReasoningDelta): void {

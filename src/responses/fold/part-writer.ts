@@ -190,7 +190,7 @@ class ItemParts implements PartWriter {
 
   #emitText({ kind, index }: Part, whole: object): void {
     const text = textIn(whole);
-    const content = { ...this.#at, content_index: index };
+    const content = { content_index: index, ...this.#at };
     if (kind === "text") {
       const logprobs = logprobsIn(whole);
       this.#emit({ type: "response.output_text.done", ...content, text, logprobs });
@@ -198,7 +198,7 @@ class ItemParts implements PartWriter {
     if (kind === "refusal")
       this.#emit({ type: "response.refusal.done", ...content, refusal: text });
     if (kind === "thought") this.#emit({ type: "response.reasoning_text.done", ...content, text });
-    const summary = { ...this.#at, summary_index: index };
+    const summary = { summary_index: index, ...this.#at };
     if (kind === "summary")
       this.#emit({ type: "response.reasoning_summary_text.done", ...summary, text });
   }
@@ -206,11 +206,11 @@ class ItemParts implements PartWriter {
   #emitPart(when: "added" | "done", { kind, index }: Part, content: object): void {
     if (kind === "summary") {
       const part = content as { type: "summary_text"; text: string };
-      const summary = { ...this.#at, summary_index: index, part };
+      const summary = { summary_index: index, part, ...this.#at };
       this.#emit({ type: `response.reasoning_summary_part.${when}`, ...summary } as Unnumbered);
       return;
     }
-    const placed = { ...this.#at, content_index: index, part: content as EmittedPart };
+    const placed = { content_index: index, part: content as EmittedPart, ...this.#at };
     this.#emit({ type: `response.content_part.${when}`, ...placed } as Unnumbered);
   }
 }

@@ -29,8 +29,9 @@ export function toOutputThings(
   nowMs: number,
 ): NewThing[] {
   if (countJsonChars(items) > MAX_CHARS) return [];
-  const name = { tenant, kind: OUTPUT_KIND, id, parent: id };
-  return [{ ...name, body: STORED_ITEMS.write(items), created_at_ms: nowMs, expires_at_ms: null }];
+  const body = STORED_ITEMS.write(items);
+  const times = { created_at_ms: nowMs, expires_at_ms: null };
+  return [{ tenant, kind: OUTPUT_KIND, id, parent: id, body, ...times }];
 }
 
 /** Undefined if the response does not exist, or it has no output yet. */

@@ -67,7 +67,28 @@ export function toMessage(
   return message;
 }
 
-export function toMessageHead(
+/** What a stream begins with. */
+export function toOpenMessage(
+  response: EmittedResponse,
+  answer: MessagesAnswerOptions,
+  usage: object,
+): object {
+  const { id, type, role, model } = toMessageHead(response, answer);
+  const ended = { stop_reason: null, stop_sequence: null, stop_details: null };
+  return {
+    id,
+    type,
+    role,
+    model,
+    content: [],
+    usage,
+    container: null,
+    context_management: null,
+    ...ended,
+  };
+}
+
+function toMessageHead(
   { id, model }: EmittedResponse,
   answer: MessagesAnswerOptions,
 ): Pick<MessageObject, "id" | "type" | "role" | "model"> {

@@ -32,7 +32,7 @@ import {
   createIds,
   toApplied,
   toEnd,
-  toMessageHead,
+  toOpenMessage,
   toOwnField,
 } from "./message-object.ts";
 import { toEstimatedUsage, toMessageUsage } from "./message-usage.ts";
@@ -353,16 +353,7 @@ class BlockWriter implements MessageWriter {
       throw new Failure("internal", "A response's events begin with the response.");
     this.#isOpen = true;
     const { answer, estimate } = this.#options;
-    const message = {
-      ...toMessageHead(this.#response, answer),
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      stop_details: null,
-      usage: toEstimatedUsage(estimate()),
-      container: null,
-      context_management: null,
-    };
+    const message = toOpenMessage(this.#response, answer, toEstimatedUsage(estimate()));
     this.#out += toFrame({ type: "message_start", message } as { type: string });
   }
 

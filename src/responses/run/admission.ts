@@ -34,7 +34,7 @@ export function createAdmission(openModel: OpenModel, money: Money): Admit {
       if (key_id !== null) await money.charge?.(key_id, NOTHING, runId);
     };
     try {
-      if (key_id !== null) await setAside(money, runId, { ...planned, model, keyId: key_id });
+      if (key_id !== null) await setAside(money, runId, { model, keyId: key_id, ...planned });
     } catch (thrown) {
       await undoAfter(thrown, takeBack);
       throw thrown;

@@ -42,7 +42,7 @@ export interface AskedModel {
 export type AskModel = NonNullable<Provider["answer"]>;
 
 export function makeCall(ask: AskModel, asking: AskedModel): HandedCall {
-  const { call, ...rest } = createLine(asking);
+  const { call, join: joinLine, ...rest } = createLine(asking);
   const answer = ask(asking.request, call);
   let count = 0;
   const hasCome = (): void => void count++;
@@ -52,16 +52,16 @@ export function makeCall(ask: AskModel, asking: AskedModel): HandedCall {
     yield events;
     if (failure) throw failure;
   }
-  const join = (joining: ModelCall): void => rest.join(joining, ended);
-  return { ...rest, answer, begun: ended, heard: () => count, tell, join };
+  const join = (joining: ModelCall): void => joinLine(joining, ended);
+  return { answer, begun: ended, heard: () => count, tell, join, ...rest };
 }
 
 /** Makes a call whose answer is streamed. */
 export function makeStreamedCall(ask: Provider["stream"], asking: AskedModel): HandedCall {
-  const { call, ...rest } = createLine(asking);
+  const { call, join: joinLine, ...rest } = createLine(asking);
   const { ended, ...reading } = hearStream(ask(asking.request, call));
-  const join = (joining: ModelCall): void => rest.join(joining, ended);
-  return { ...rest, ...reading, join };
+  const join = (joining: ModelCall): void => joinLine(joining, ended);
+  return { join, ...rest, ...reading };
 }
 
 /**

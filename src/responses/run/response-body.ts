@@ -11,19 +11,16 @@ import { createPayer, type Payer } from "../../agent/payer.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../../agent/task.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
-import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
-import type { DelegationNode } from "../../delegation/node.ts";
 import { type CountedChildren, toCountedChildren } from "../../delegation/past-children.ts";
-import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
 import { toFailedOutcome, toUsedByRun } from "../../engine/ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
 import { lookAgain } from "../../engine/run-code.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { Native } from "../../protocol/native.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
-import type { Tool as GateTool } from "../../tools/tool.ts";
 import { type Bridge, openBridge } from "../bridge/bridge.ts";
 import { bridgeProvider } from "../bridge/bridged-provider.ts";
 import { chooseNative } from "../bridge/native.ts";
@@ -34,7 +31,6 @@ import { asksForSeal } from "../fold/show-item.ts";
 import { withSubagents } from "../fold/subagent-usage.ts";
 import { useApproval } from "../kept/approvals.ts";
 import { collectTools, joinTools } from "../kinds/collect-tools.ts";
-import { findUnasked } from "../kinds/mcp.ts";
 import type { ToolKind } from "../kinds/tool-kind.ts";
 import type { ResponseModel } from "../models/response-model.ts";
 import type { Team } from "../multi-agent/team.ts";
@@ -51,6 +47,7 @@ import { encodeOpening, readOpening, toBefore } from "./past-opening.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
+import { NO_GATE, openCatalogue, openResponseGate } from "./response-tools.ts";
 import type { ResponsesParts } from "./responses-parts.ts";
 
 export interface ResponseBodyParts extends ResponsesParts, TeamSurroundings, ResponseMoney {
@@ -91,7 +88,7 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
       outcome = toFailedOutcome(thrown, { signal, atMs: parts.clock.now(), used });
     }
     const { opened, ended = outcome } = progress;
-    return await payFor(outcome, parts, { ...asked, used: opened && toCharged(opened, ended) });
+    return await payFor(outcome, parts, { used: opened && toCharged(opened, ended), ...asked });
   };
 }
 
@@ -110,7 +107,7 @@ async function answer(
   const { context, wish } = asked;
   const scope: Closing[] = [];
   try {
-    const opened: OpenedResponse = await open(parts, { ...asked, scope }).catch((thrown: unknown) =>
+    const opened: OpenedResponse = await open(parts, { scope, ...asked }).catch((thrown: unknown) =>
       toBroken(parts, asked, toFailure(thrown)),
     );
     progress.opened = opened;
@@ -155,9 +152,88 @@ async function open(
   // Tools that earlier requests brought as items are still available; a repeated one counts. An agent of a team may
   // have got some since its team was created.
   const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
+  const about = { context, task, wish, asked, scope };
+  const served = await openServed(parts, about, { model, account, team, items, past });
+  const { bridge, told, native, delegates } = served;
+  const tools = { context, gate: served.gate, clock, task, account, ...served.counted };
+  const enter = (): Promise<void> => enterTurn(parts, { context, task, wish, scope }, team);
+  const opening = encodeOpening({ before, offers: bridge.offers });
+  const useApproval = toUseApproval(parts, { context, wish });
+  const { background } = wish;
+  const beginning = { bridge, told, enter, background, opening, useApproval, ...tools };
+  const kept = openContext(parts.context, { wish, model, items, tools: bridge.tools, ...tools });
+  const { contextTokens, costOf, tellsCost, reasoning, own } = model;
+  const opened: OpenedResponse = {
+    delegates,
+    provider: isPlain(bridge, asked.tools, items)
+      ? kept.provider
+      : bridgeProvider(kept.provider, bridge, () => account.left.tool_calls),
+    contextTokens,
+    costOf,
+    tellsCost,
+    reasoning,
+    own,
+    keeper: kept.keeper,
+    opening: background ? undefined : opening,
+    checkOutput: await createOutputCheck(task.format, wish.tenant),
+    calls: createResponseCalls(bridge),
+    wishes: {
+      before,
+      begin: async (given) => {
+        const begun = await beginResponse(beginning, given);
+        return wish.is_compaction ? await compactAll(kept, begun) : { items: begun };
+      },
+      ...withShown(withUsedTier(asked, model), reasoning.sealed, [
+        ...bridge.ignored,
+        ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
+        ...nameUnknown(task.items, native.owns),
+      ]),
+    },
+    ...tools,
+  };
+  return joinTeam(opened, {
+    team,
+    wish,
+    callApproved: (given, turn) => callApproved(beginning, given, turn),
+  });
+}
+
+interface Served {
+  readonly bridge: Bridge;
+  readonly gate: Gate;
+  readonly native: Native;
+  /** What calls before the first turn have told. */
+  readonly told: Awaited<ReturnType<typeof readTold>>;
+  readonly counted: CountedChildren;
+  /** True if its calls may start subagents. */
+  readonly delegates: boolean;
+}
+
+interface Serving extends Asked {
+  /** The wish with the tools of earlier requests. */
+  readonly asked: ResponseWish;
+  readonly scope: Closing[];
+}
+
+interface ServedFor {
+  readonly model: ResponseModel;
+  readonly account: Account;
+  readonly team: Team | undefined;
+  /** The whole conversation. */
+  readonly items: readonly Item[];
+  readonly past: ReturnType<typeof readOpening>;
+}
+
+/** Opens what the server does for the model: its tools, and those of the request that it runs. */
+async function openServed(
+  parts: ResponseBodyParts,
+  { context, task, wish, asked, scope }: Serving,
+  { model, account, team, items, past }: ServedFor,
+): Promise<Served> {
   const own = await openCatalogue(parts, { context, task, wish: asked }, account);
   const isLimited = account.limits.usd !== null;
-  const native = chooseNative(model.native, { ...parts, isLimited });
+  const { isBacked, nativeTools } = parts;
+  const native = chooseNative(model.native, { isBacked, nativeTools, isLimited });
   const paid = createPaidCalls(account, own.node && toCountedChildren(own.node, context));
   const told = await readTold(context);
   const bridge = await openBridge({
@@ -167,48 +243,20 @@ async function open(
     native,
     past: past?.offers,
     request: {
-      ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
-      ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf },
+      tenant: wish.tenant,
+      runId: context.id,
+      include: new Set(wish.include),
+      catalogue: own.tools,
+      signal: context.signal,
+      payerOf: paid.payerOf,
       items: [...items, ...told],
     },
   });
   scope.push(() => bridge.close());
   const gate = await openResponseGate(parts, { task, context }, bridge);
   scope.push(() => gate.close());
-  const tools = { context, gate, clock, task, account, ...paid.counted };
-  const enter = (): Promise<void> => enterTurn(parts, { context, task, wish, scope }, team);
-  const opening = encodeOpening({ before, offers: bridge.offers });
-  const beginning = {
-    ...{ ...tools, bridge, told, enter, background: wish.background, opening },
-    useApproval: toUseApproval(parts, { context, wish }),
-  };
-  const kept = openContext(parts.context, { ...tools, wish, model, items, tools: bridge.tools });
-  const opened: OpenedResponse = {
-    ...{ ...tools, ...model, delegates: own.node !== undefined },
-    provider: isPlain(bridge, asked.tools, items)
-      ? kept.provider
-      : bridgeProvider(kept.provider, bridge, () => account.left.tool_calls),
-    keeper: kept.keeper,
-    opening: wish.background ? undefined : opening,
-    checkOutput: await createOutputCheck(task.format, wish.tenant),
-    calls: createResponseCalls(bridge),
-    wishes: {
-      ...withShown(withUsedTier(asked, model), model.reasoning.sealed, [
-        ...bridge.ignored,
-        ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
-        ...nameUnknown(task.items, native.owns),
-      ]),
-      before,
-      begin: async (given) => {
-        const begun = await beginResponse(beginning, given);
-        return wish.is_compaction ? await compactAll(kept, begun) : { items: begun };
-      },
-    },
-  };
-  return joinTeam(opened, {
-    ...{ team, wish },
-    callApproved: (given, turn) => callApproved(beginning, given, turn),
-  });
+  const delegates = own.node !== undefined;
+  return { bridge, gate, native, told, counted: paid.counted, delegates };
 }
 
 /** Waits until the response may work: in its queue, and among the agents of its team. */
@@ -299,11 +347,12 @@ function withShown(
   sealed: boolean | undefined,
   ignored: readonly string[],
 ): Omit<TaskAdditions, "begin" | "before"> {
-  const { echo, include, reasoning } = wish;
+  const { echo, include } = wish;
+  const { effort, summary } = wish.reasoning;
   const shown = { echo, include, ignored: [...wish.ignored, ...ignored] };
   return {
     ...wish,
-    reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(include) },
+    reasoning: { effort, summary, sealed: sealed ?? asksForSeal(include) },
     response: encodeResponseSettings(shown),
   };
 }
@@ -312,63 +361,6 @@ function withUsedTier(wish: ResponseWish, { provider }: ResponseModel): Response
   const { echo } = wish;
   return { ...wish, echo: { ...echo, service_tier: toUsedTier(echo, provider) } };
 }
-
-interface Catalogue {
-  readonly tools: readonly GateTool[];
-  readonly node: DelegationNode | undefined;
-}
-
-/** This server's own tools, opened if a request asks for them. */
-async function openCatalogue(
-  parts: ResponseBodyParts,
-  { context, task, wish }: Asked,
-  account: ReturnType<typeof createAccount>,
-): Promise<Catalogue> {
-  const isAsked = wish.tools.some(({ type }) => type === "mcp") || wish.multi_agent !== null;
-  if (!isAsked || wish.catalogue.length === 0) return { tools: [], node: undefined };
-  const tools = await parts.toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
-  // Only tools that the request offers, without those that the client must approve first.
-  const unasked = findUnasked(wish.tools, tools);
-  const delegating = DELEGATING_TOOLS.filter((name) => wish.catalogue.includes(name));
-  const free = findUnasked(
-    wish.tools,
-    delegating.map((name) => ({ spec: { name }, readOnly: true })),
-  );
-  const names = [...unasked, ...free].map(({ spec }) => spec.name);
-  const granted: AgentTask = { ...task, tools: names };
-  const node = parts.openNode({
-    context,
-    task: granted,
-    account,
-    tools: unasked,
-    children: "agents",
-  });
-  return { tools: [...tools, ...createDelegatingTools(node, wish.catalogue)], node };
-}
-
-/** The tools for server calls. A response without any needs no folder and no sandbox. */
-async function openResponseGate(
-  { openGate }: ResponseBodyParts,
-  run: Pick<Asked, "task" | "context">,
-  bridge: Bridge,
-): Promise<Gate> {
-  const tools = bridge.offers.flatMap((offer) => {
-    const run = offer.run ?? offer.approved;
-    return run ? [{ ...run.tool, spec: { ...run.tool.spec, name: bridge.nameOf(offer) } }] : [];
-  });
-  return tools.length === 0 ? NO_GATE : await openGate(run, tools);
-}
-
-const NO_GATE: Gate = {
-  tools: [],
-  parallelCalls: 1,
-  isReadOnly: () => true,
-  mayWait: () => false,
-  countChildren: () => 0,
-  call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),
-  endLeftovers: async () => [],
-  close: async () => {},
-};
 
 /** A run whose parts could not be opened writes the failure to its log, as any other ending. */
 function toBroken(

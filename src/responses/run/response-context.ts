@@ -57,6 +57,7 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
   const isNative = model.native?.knows("compaction") ?? false;
   const expanding: Expanding = { open: seal.open, isNative };
   const { contextTokens } = model;
+  const { effort, summary } = wish.reasoning;
   const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;
   const summariser = createSummariser({
     context,
@@ -66,7 +67,7 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
     costOf: model.costOf,
     tellsCost: model.tellsCost,
     model: task.model.slice(task.model.indexOf("/") + 1),
-    reasoning: { ...wish.reasoning, sealed: model.reasoning.sealed },
+    reasoning: { effort, summary, sealed: model.reasoning.sealed },
     // The limits on what a router may ask also apply to the summary.
     own: task.options ?? undefined,
     options: { service_tier: wish.options.service_tier, user: wish.options.user },
@@ -107,5 +108,5 @@ function withMedia(
 ): Provider {
   // Every format works on every provider: the loop checks an answer that was asked for in words.
   const provider = askInWords(model.provider);
-  return provideMedia(provider, { ...mediaOf(task), kept, web, tenant: wish.tenant, clock });
+  return provideMedia(provider, { kept, web, tenant: wish.tenant, clock, ...mediaOf(task) });
 }

@@ -58,7 +58,7 @@ export function joinTeam<Parts extends LoopParts>(
   { team, wish, callApproved }: Joining,
 ): Parts & { readonly team: Team | undefined } {
   const { wishes, calls, provider } = parts;
-  if (!wishes) return { ...parts, team };
+  if (!wishes) return { team, ...parts };
   const begin = async (items: readonly Item[]): ReturnType<Team["begin"]> => {
     const begun = (await wishes.begin?.(items)) ?? { items };
     if (begun.done) return begun;

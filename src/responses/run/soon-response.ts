@@ -117,7 +117,8 @@ class SoonResponse implements LiveResponse {
     const { tenant, key_id } = planned.wish;
     const booked = key_id === null ? undefined : settle?.(key_id, run.charged, runId);
     const options = { id: runId, title, tenant, things, createdAtMs: this.#beganMs };
-    const outcome = { ...run.outcome, ...booked };
+    const { settles, onEnded } = booked ?? {};
+    const outcome = { settles, onEnded, ...run.outcome };
     await engine.noteEnded(RESPONSE_BODY, encodeTask(planned.task), options, outcome);
     return run;
   }

@@ -71,10 +71,10 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
       open.delete(response);
       const noted = notes.get(request) ?? {};
       record({
-        ...toAsked(request, response, noted),
         startMs,
         client: clients.get(request),
         traceId: tracer?.traceIdOf(request),
+        ...toAsked(request, response, noted),
       });
       tracer?.end(request, toSpanEnd(response, noted));
     },
@@ -159,7 +159,7 @@ function toAsked(
   request: IncomingMessage,
   response: ServerResponse,
   { about, tenant, keyId }: Notes,
-): Omit<Asked, "startMs" | "traceId"> {
+): Omit<Asked, "startMs" | "client" | "traceId"> {
   return {
     method: toMethod(request.method ?? "GET"),
     route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? UNKNOWN,

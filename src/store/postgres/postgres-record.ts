@@ -167,55 +167,104 @@ function addThings(rows: Rows, run: NewRun, end: EndedFinish): void {
 function addNotes(rows: Rows, run: NewRun, end: EndedFinish): void {
   const folded = foldEnded(run, end);
   const ids = { run_id: toColumn(run.id), root_id: toColumn(rootOf(run.id)) };
-  rows.facts.push({ ...ids, ...toFacts(folded.facts) });
-  rows.spans.push(...folded.spans.map((span) => ({ ...ids, ...toSpan(span) })));
-  rows.usage.push(...folded.usage.map((used) => ({ ...ids, ...toUsed(used) })));
-  rows.questions.push(...folded.questions.map((asked) => ({ ...ids, ...toAsked(asked) })));
+  rows.facts.push(toFacts(ids, folded.facts));
+  for (const span of folded.spans) rows.spans.push(toSpan(ids, span));
+  for (const used of folded.usage) rows.usage.push(toUsed(ids, used));
+  for (const asked of folded.questions) rows.questions.push(toAsked(ids, asked));
 }
 
-/** These fields as columns hold texts. */
-function texts<Name extends string>(
-  row: Readonly<Record<Name, string | null>>,
-  names: readonly Name[],
-): Row {
-  return Object.fromEntries(names.map((name) => [name, toNullable(row[name])]));
+interface Ids {
+  readonly run_id: string;
+  readonly root_id: string;
 }
 
-function toFacts(facts: IndexedRun["facts"]): Row {
-  const named = texts(facts, ["tenant", "key_id", "name", "title", "message"]);
-  const told = texts(facts, ["model", "label", "agent", "session", "folder"]);
-  const { created_at_ms, ending, ended_at_ms, turns, calls } = facts;
-  return { ...named, ...told, created_at_ms, ending, ended_at_ms, turns, calls };
+// Each row has all its columns in one literal: objects put together from several get a shape of their own each time on
+// Node 20, which cost a tenth of a stored response.
+
+function toFacts({ run_id, root_id }: Ids, facts: IndexedRun["facts"]): Row {
+  return {
+    run_id,
+    root_id,
+    tenant: toNullable(facts.tenant),
+    key_id: toNullable(facts.key_id),
+    name: toNullable(facts.name),
+    title: toNullable(facts.title),
+    message: toNullable(facts.message),
+    model: toNullable(facts.model),
+    label: toNullable(facts.label),
+    agent: toNullable(facts.agent),
+    session: toNullable(facts.session),
+    folder: toNullable(facts.folder),
+    created_at_ms: facts.created_at_ms,
+    ending: facts.ending,
+    ended_at_ms: facts.ended_at_ms,
+    turns: facts.turns,
+    calls: facts.calls,
+  };
 }
 
-function toSpan(span: IndexedRun["spans"][number]): Row {
-  const { seq, kind, turn, started_at_ms, ended_at_ms, status, decided_by } = span;
-  const named = texts(span, ["name", "key", "under"]);
-  const times = { day: toDay(started_at_ms), started_at_ms, ended_at_ms };
-  return { ...named, ...times, seq, kind, turn, status, decided_by };
+function toSpan({ run_id, root_id }: Ids, span: IndexedRun["spans"][number]): Row {
+  return {
+    run_id,
+    root_id,
+    seq: span.seq,
+    kind: span.kind,
+    turn: span.turn,
+    name: toNullable(span.name),
+    key: toNullable(span.key),
+    under: toNullable(span.under),
+    day: toDay(span.started_at_ms),
+    started_at_ms: span.started_at_ms,
+    ended_at_ms: span.ended_at_ms,
+    status: span.status,
+    decided_by: span.decided_by,
+  };
 }
 
-function toUsed(used: IndexedRun["usage"][number]): Row {
-  const { seq, kind, turn, day, at_ms, ms, usd } = used;
-  const { input_tokens, cached_tokens, output_tokens, reasoning_tokens } = used;
-  const tokens = { input_tokens, cached_tokens, output_tokens, reasoning_tokens };
-  const named = texts(used, ["tenant", "key_id", "model", "label"]);
-  return { ...named, ...tokens, seq, kind, turn, day, at_ms, ms, usd };
+function toUsed({ run_id, root_id }: Ids, used: IndexedRun["usage"][number]): Row {
+  return {
+    run_id,
+    root_id,
+    tenant: toNullable(used.tenant),
+    key_id: toNullable(used.key_id),
+    model: toNullable(used.model),
+    label: toNullable(used.label),
+    seq: used.seq,
+    kind: used.kind,
+    turn: used.turn,
+    day: used.day,
+    at_ms: used.at_ms,
+    ms: used.ms,
+    input_tokens: used.input_tokens,
+    cached_tokens: used.cached_tokens,
+    output_tokens: used.output_tokens,
+    reasoning_tokens: used.reasoning_tokens,
+    usd: used.usd,
+  };
 }
 
-function toAsked(asked: IndexedRun["questions"][number]): Row {
-  const { at_ms, until_ms, closed_at_ms, verdict } = asked;
-  const named = texts(asked, ["question", "tenant", "reason"]);
-  return { ...named, body: JSON.stringify(asked.body), at_ms, until_ms, closed_at_ms, verdict };
+function toAsked({ run_id, root_id }: Ids, asked: IndexedRun["questions"][number]): Row {
+  return {
+    run_id,
+    root_id,
+    question: toNullable(asked.question),
+    tenant: toNullable(asked.tenant),
+    reason: toNullable(asked.reason),
+    body: JSON.stringify(asked.body),
+    at_ms: asked.at_ms,
+    until_ms: asked.until_ms,
+    closed_at_ms: asked.closed_at_ms,
+    verdict: asked.verdict,
+  };
 }
 
 function addSpending(rows: Rows, run: NewRun, { settles }: EndedFinish): void {
   if (!settles) return;
   const writes: Pick<SpendingRows, "add" | "endHold"> = {
     add(of, windows, { requests, tokens, usd, unpriced }) {
-      const row = { run_id: toColumn(run.id), key_id: toColumn(of) };
+      const [run_id, key_id] = [toColumn(run.id), toColumn(of)];
       const used = { requests, tokens, usd, unpriced };
-      rows.spending.push(...windows.map((window) => ({ ...row, window, ...used })));
+      for (const window of windows) rows.spending.push({ run_id, key_id, window, ...used });
     },
     // All holds of the runs are deleted at once.
     endHold() {},
