@@ -58,7 +58,7 @@ export function createCallMeter(): CallMeter {
     },
     deployment: () => deployment,
     read(batch) {
-      said ??= createCharCount();
+      said ??= new CharCount();
       said.read(batch);
     },
     toUsage(request, { isLeft, thrown }) {
@@ -99,45 +99,42 @@ function withoutIds(request: Priced): Priced {
   return { ...request, items };
 }
 
-interface CharCount {
-  readonly chars: number;
-  /** True once the model has said anything. */
-  readonly hasBegun: boolean;
-  read(batch: readonly MeteredEvent[]): void;
-}
-
-function createCharCount(): CharCount {
-  let chars = 0;
-  let hasBegun = false;
+class CharCount {
+  #chars = 0;
+  #hasBegun = false;
   /** Indexes of items whose text came in pieces. */
-  const pieces = new Set<number>();
+  readonly #pieces = new Set<number>();
   /** The index of the last piece: nearly all pieces belong to the same item as the one before. */
-  let place = -1;
-  const count = (delta: string, index: number): void => {
-    chars += delta.length;
-    if (index !== place) pieces.add(index);
-    place = index;
-  };
+  #place = -1;
+
+  get chars(): number {
+    return this.#chars;
+  }
+
+  /** True once the model has said anything. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  read(batch: readonly MeteredEvent[]): void {
+    for (const event of batch) {
+      if ("delta" in event) this.#count(event.delta, event.index);
+      else if (event.type === "item_end") this.#end(event);
+      else if (event.type === "item_start") this.#hasBegun = true;
+    }
+  }
+
+  #count(delta: string, index: number): void {
+    this.#chars += delta.length;
+    if (index !== this.#place) this.#pieces.add(index);
+    this.#place = index;
+  }
+
   /** Some vendors send an item whole. */
-  const end = ({ index, item }: ItemEnd): void => {
-    if (!pieces.delete(index)) chars += countJsonChars(item);
-    place = -1;
-  };
-  return {
-    get chars() {
-      return chars;
-    },
-    get hasBegun() {
-      return hasBegun;
-    },
-    read(batch) {
-      for (const event of batch) {
-        if ("delta" in event) count(event.delta, event.index);
-        else if (event.type === "item_end") end(event);
-        else if (event.type === "item_start") hasBegun = true;
-      }
-    },
-  };
+  #end({ index, item }: ItemEnd): void {
+    if (!this.#pieces.delete(index)) this.#chars += countJsonChars(item);
+    this.#place = -1;
+  }
 }
 
 /** For each turn number: how many characters each abandoned attempt at that turn had said. */
@@ -157,7 +154,7 @@ export function findAbandonedTurns(log: readonly LoggedEvent[]): AbandonedTurns 
   for (const { event } of log) {
     if (event.type === "turn_start") {
       abandon();
-      open = { turn: event.turn, said: createCharCount() };
+      open = { turn: event.turn, said: new CharCount() };
     } else if (event.type === "turn_end") open = undefined;
     else open?.said.read([event]);
   }

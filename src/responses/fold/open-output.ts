@@ -24,24 +24,34 @@ export interface OutputList {
 }
 
 export function createOutputList(): OutputList {
-  const all: EmittedItem[] = [];
-  const abandoned = new Set<number>();
-  return {
-    add: (item) => all.push(item) - 1,
-    replace(place, item) {
-      all[place] = item;
-    },
-    abandon: (place) => void abandoned.add(place),
-    get length() {
-      return all.length;
-    },
-    all,
-    select(items, unfinished = []) {
-      const left = new Set<unknown>();
-      for (const place of [...abandoned, ...unfinished]) left.add(all[place]);
-      return left.size === 0 ? [...items] : items.filter((item) => !left.has(item));
-    },
-  };
+  return new OwnOutputList();
+}
+
+class OwnOutputList implements OutputList {
+  readonly all: EmittedItem[] = [];
+  readonly #abandoned = new Set<number>();
+
+  get length(): number {
+    return this.all.length;
+  }
+
+  add(item: EmittedItem): number {
+    return this.all.push(item) - 1;
+  }
+
+  replace(place: number, item: EmittedItem): void {
+    this.all[place] = item;
+  }
+
+  abandon(place: number): void {
+    this.#abandoned.add(place);
+  }
+
+  select<Said>(items: readonly Said[], unfinished: Iterable<number> = []): Said[] {
+    const left = new Set<unknown>();
+    for (const place of [...this.#abandoned, ...unfinished]) left.add(this.all[place]);
+    return left.size === 0 ? [...items] : items.filter((item) => !left.has(item));
+  }
 }
 
 export interface OpenOutput {
