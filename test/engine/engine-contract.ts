@@ -14,6 +14,7 @@ import {
   readAll,
   settle,
   toTexts,
+  turnUntil,
   until,
 } from "./engine-fixture.ts";
 
@@ -146,8 +147,7 @@ export function describeEngine(name: string, openBench: OpenBench): void {
         bench.clock.advance(4999);
         await settle();
         assert.equal((await second.status("run_1"))?.status, "running");
-        bench.clock.advance(1);
-        assert.equal((await second.result("run_1")).ending, "timeout");
+        assert.equal((await turnUntil(bench, second.result("run_1"), 1)).ending, "timeout");
         assert.equal((await second.result("run_1/below")).ending, "cancelled");
       }),
     );
@@ -316,8 +316,7 @@ export function describeEngine(name: string, openBench: OpenBench): void {
         await settle();
         alive = false;
         elsewhere.crash();
-        bench.clock.advance(1000);
-        assert.equal((await here.result("run_1")).result, "from here");
+        assert.equal((await turnUntil(bench, here.result("run_1"))).result, "from here");
       }),
     );
   });

@@ -86,6 +86,28 @@ export async function until(claim: () => boolean | Promise<boolean>): Promise<vo
   await untilTrue(claim, "what the test claims");
 }
 
+/**
+ * Turns the clock until the work is done: on a busy machine, what waits for the clock may begin to wait only after a
+ * turn.
+ */
+export async function turnUntil<Out>(
+  { clock }: Pick<Bench, "clock">,
+  work: Promise<Out>,
+  ms = 250,
+): Promise<Out> {
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  // Also where it fails before the last look.
+  done.catch(() => {});
+  await until(() => {
+    if (!isDone) clock.advance(ms);
+    return isDone;
+  });
+  return await done;
+}
+
 /** Queries to a remote record that have no answer yet: their callers continue with it. */
 export const asked = { count: 0 };
 

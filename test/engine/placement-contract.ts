@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Engine, QueuedPlace, RunOutcome } from "../../src/engine/engine.ts";
+import type { Engine, QueuedPlace } from "../../src/engine/engine.ts";
 import { aborted } from "./engine-contract.ts";
 import {
   type Bench,
@@ -11,6 +11,7 @@ import {
   type Faults,
   type OpenBench,
   onBenches,
+  turnUntil,
   until,
 } from "./engine-fixture.ts";
 
@@ -70,19 +71,6 @@ function createPlaced(bench: Bench): Placed {
   };
 }
 
-/** Turns the clock until the run has ended: a parent asks for the endings of children elsewhere from time to time. */
-async function turnUntilOver({ clock }: Bench, engine: Engine): Promise<RunOutcome> {
-  let isOver = false;
-  const over = engine.result(RUN.id).finally(() => {
-    isOver = true;
-  });
-  await until(() => {
-    clock.advance(250);
-    return isOver;
-  });
-  return await over;
-}
-
 export function describePlacement(name: string, openBench: OpenBench): void {
   const onBench = onBenches(openBench);
 
@@ -108,7 +96,7 @@ export function describePlacement(name: string, openBench: OpenBench): void {
         for (const id of placed.where.keys()) {
           await until(async () => (await parent.status(id))?.status === "ended");
         }
-        const { result } = await turnUntilOver(bench, parent);
+        const { result } = await turnUntil(bench, parent.result(RUN.id));
         assert.deepEqual(result, Array(6).fill("completed"));
       }),
     );
@@ -153,7 +141,7 @@ export function describePlacement(name: string, openBench: OpenBench): void {
         await parent.submit("parent", null, RUN);
         await until(() => placed.where.size === 6);
         placed.end();
-        const { result } = await turnUntilOver(bench, parent);
+        const { result } = await turnUntil(bench, parent.result(RUN.id));
         assert.deepEqual(result, Array(6).fill("completed"));
       }),
     );
@@ -180,7 +168,7 @@ export function describePlacement(name: string, openBench: OpenBench): void {
         await until(() => placed.where.size === 6);
         assert.deepEqual(new Set(placed.where.values()), new Set(["one"]));
         placed.end();
-        const { result } = await turnUntilOver(bench, next);
+        const { result } = await turnUntil(bench, next.result(RUN.id));
         assert.deepEqual(result, Array(6).fill("completed"));
       }),
     );
@@ -232,7 +220,7 @@ export function describePlacement(name: string, openBench: OpenBench): void {
           return placed.where.size === 6;
         });
         placed.end();
-        const { result } = await turnUntilOver(bench, parent);
+        const { result } = await turnUntil(bench, parent.result(RUN.id));
         assert.deepEqual(result, Array(6).fill("completed"));
         assert.deepEqual(new Set(placed.where.values()), new Set(["parent"]));
       }),
