@@ -224,8 +224,8 @@ export class LocalRuns {
       const [first] = await store.readEvents(id, -1, 1);
       for (const observe of this.observers) if (first) observe(first);
     }
-    // Left while its last owner was dying; later messages are found by the watch.
-    const cancels = epoch > 1 ? await findCancels(store, owner) : [];
+    // Left before this claim; later messages are found by the watch. A run that was just written down has none.
+    const cancels = fresh ? [] : await findCancels(store, owner);
     // From here on nothing fails: a run that counts as owned here has to be executed here.
     const broken = this.broken.take(id);
     this.#owned.set(id, owned);

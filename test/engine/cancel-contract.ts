@@ -183,6 +183,23 @@ export function describeCancelling(name: string, openBench: OpenBench): void {
     );
 
     it(
+      "runs no step of a run that is cancelled before a process has claimed it",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        const steps: string[] = [];
+        engine.define("agent", async (context) => {
+          await context.step("one", async () => steps.push("one"));
+          return completed(null);
+        });
+        // A child process is to claim it.
+        await engine.submit("agent", null, { ...RUN, isHeld: true });
+        await turnUntil(bench, engine.cancel("run_1", { tree: true }));
+        assert.equal((await engine.result("run_1")).ending, "cancelled");
+        assert.deepEqual(steps, []);
+      }),
+    );
+
+    it(
       "takes a run over to end it if its process is gone already",
       onBench(async (bench) => {
         const engine = bench.engine();
