@@ -6,7 +6,7 @@
 import { Failure } from "../base/failure.ts";
 import type { NewQueuedRun, NewRun } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
-import type { TakenTurn } from "../store/turns.ts";
+import type { Queue, TakenTurn } from "../store/turns.ts";
 import type { QueuedPlace, QueueLimits } from "./engine.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
@@ -50,6 +50,8 @@ class EngineTurns implements QueueTurns {
   readonly #queues = new Map<string, QueueLimits>();
   /** The queues of runs that have, or ask for, a turn in this process. */
   readonly #here = new Map<string, string>();
+  /** The queue from which a run is being taken, which needs room here too. */
+  #takingFrom: string | undefined;
   #taking: Promise<void> | undefined;
   /** Set by a call while runs are taken: for room that came meanwhile, the search may be over already. */
   #isAskedAgain = false;
@@ -125,17 +127,15 @@ class EngineTurns implements QueueTurns {
   }
 
   async #takeOnce(): Promise<void> {
-    const { store, owner, journal, beat, launch } = this.#parts;
+    const { store, launch } = this.#parts;
     for (const [queue, { atOnce }] of this.#queues) {
       while (
         !this.closed.aborted &&
         this.#hasRoom(queue) &&
         (await store.countWaiting(queue)) > 0
       ) {
-        await beat();
-        const taken = await store.takeTurn(owner, { queue, atOnce }, journal);
+        const taken = await this.#takeFrom({ queue, atOnce });
         if (!taken) break;
-        this.#here.set(taken.id, queue);
         try {
           await launch(taken);
         } catch (thrown) {
@@ -147,6 +147,21 @@ class EngineTurns implements QueueTurns {
     }
   }
 
+  /** From the check of the room on, no run of this process gets the room that the taken one needs. */
+  async #takeFrom(from: Queue): Promise<TakenTurn | undefined> {
+    const { store, owner, journal, beat } = this.#parts;
+    if (!this.#hasRoom(from.queue)) return undefined;
+    this.#takingFrom = from.queue;
+    try {
+      await beat();
+      const taken = await store.takeTurn(owner, from, journal);
+      if (taken) this.#here.set(taken.id, from.queue);
+      return taken;
+    } finally {
+      this.#takingFrom = undefined;
+    }
+  }
+
   #limitsOf(queue: string): QueueLimits {
     const limits = this.#queues.get(queue);
     if (limits) return limits;
@@ -155,7 +170,7 @@ class EngineTurns implements QueueTurns {
 
   #hasRoom(queue: string, except?: string): boolean {
     const { here = Number.POSITIVE_INFINITY } = this.#limitsOf(queue);
-    let count = 0;
+    let count = this.#takingFrom === queue ? 1 : 0;
     for (const [id, other] of this.#here) if (other === queue && id !== except) count++;
     return count < here;
   }
