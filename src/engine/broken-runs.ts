@@ -36,7 +36,10 @@ export interface BrokenRuns {
   forget(id: string): void;
   /** Called with a run that the record calls ended. If this process wrote the ending, its body is told so now. */
   noteEnded(run: Pick<RunStatus, "id" | "epoch">): void;
-  /** Forgets the runs whose ending, or removal, is in the record. Asks the record only about broken runs. */
+  /**
+   * Forgets the runs whose ending, or removal, is in the record, also those that another process ran after their
+   * second try here. Asks the record only about runs that broke.
+   */
   tidy(record: Pick<RunReader, "getRunStatus">): Promise<void>;
 }
 
@@ -72,7 +75,7 @@ export function createBrokenRuns(): BrokenRuns {
     forget,
     noteEnded,
     async tidy(record) {
-      for (const id of [...broken.keys()]) {
+      for (const id of new Set([...broken.keys(), ...tried])) {
         const run = await record.getRunStatus(id);
         if (!run) forget(id);
         else if (run.status === "ended") noteEnded(run);

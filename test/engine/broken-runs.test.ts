@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
+import { createBrokenRuns } from "../../src/engine/broken-runs.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
+import type { RunStatus } from "../../src/protocol/run-record.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Bench, completed, until } from "./engine-fixture.ts";
@@ -125,6 +127,31 @@ describe("a run whose ending does not fit on the disk", () => {
       assert.equal(calls, 1);
     });
   });
+});
+
+it("is forgotten once another process has ended it after its second try here", async () => {
+  const runs = createBrokenRuns();
+  const asked: string[] = [];
+  let status: "running" | "ended" = "running";
+  const record = {
+    async getRunStatus(id: string) {
+      asked.push(id);
+      return { id, epoch: 2, status } as RunStatus;
+    },
+  };
+  runs.add("run_1", { failure: FULL, used: undefined, epoch: 1 });
+  runs.take("run_1");
+  await runs.tidy(record);
+  // It still has had its second try.
+  runs.add("run_1", { failure: FULL, used: undefined, epoch: 1 });
+  assert.equal(runs.take("run_1")?.failure, FULL);
+  status = "ended";
+  await runs.tidy(record);
+  asked.length = 0;
+  await runs.tidy(record);
+  assert.deepEqual(asked, []);
+  runs.add("run_1", { failure: FULL, used: undefined, epoch: 1 });
+  assert.equal(runs.take("run_1"), undefined, "its second try was not forgotten");
 });
 
 it("closes its record although its last sign of life is refused", async () => {
