@@ -27,9 +27,15 @@ export interface PostgresNews extends StoreNews {
   close(): Promise<void>;
 }
 
+/** Makes a connection of its own, not yet open. */
+type CreateClient = (address: string) => Client | Promise<Client>;
+
 /** Listens from the first call of `listen` on; until then it only sends. */
-export function createPostgresNews(db: PostgresDatabase): PostgresNews {
-  return new Listening(db);
+export function createPostgresNews(
+  db: PostgresDatabase,
+  createClient: CreateClient = async (address) => (await loadDriver()).createClient(address),
+): PostgresNews {
+  return new Listening(db, createClient);
 }
 
 class Listening implements PostgresNews {
@@ -39,13 +45,16 @@ class Listening implements PostgresNews {
   readonly #waiting = new Set<string>();
   #gathering: NodeJS.Timeout | undefined;
   #probing: NodeJS.Timeout | undefined;
+  readonly #createClient: CreateClient;
   #client: Client | undefined;
+  #isOpening = false;
   #heardAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(db: PostgresDatabase) {
+  constructor(db: PostgresDatabase, createClient: CreateClient) {
     this.#db = db;
+    this.#createClient = createClient;
   }
 
   get isLive(): boolean {
@@ -82,19 +91,26 @@ class Listening implements PostgresNews {
   #probe(): void {
     const isSilent = performance.now() - this.#heardAt > HEARD_MS;
     if (this.#client && !isSilent) return this.#send([]);
-    this.#sending = this.#sending.then(() => this.#open()).catch(() => {});
+    // One that is being opened has its own time limit. A second one would close it again.
+    if (this.#isOpening) return;
+    this.#isOpening = true;
+    const opened = this.#sending.then(() => this.#open()).catch(() => {});
+    this.#sending = opened.finally(() => {
+      this.#isOpening = false;
+    });
   }
 
   async #open(): Promise<void> {
     await this.#drop();
     if (this.#isClosed) return;
-    const { createClient } = await loadDriver();
-    const client = createClient(this.#db.address);
-    client.on("error", () => void this.#drop());
+    const client = await this.#createClient(this.#db.address);
+    // An earlier connection may still report its errors, its end and messages: they say nothing about this one.
+    const isCurrent = (): boolean => this.#client === client;
+    client.on("error", () => void (isCurrent() && this.#drop()));
     client.on("end", () => {
-      if (this.#client === client) this.#client = undefined;
+      if (isCurrent()) this.#client = undefined;
     });
-    client.on("notification", ({ payload = "" }) => this.#hear(payload));
+    client.on("notification", ({ payload = "" }) => void (isCurrent() && this.#hear(payload)));
     await client.connect();
     this.#client = client;
     await client.query(`listen ${CHANNEL}`);
