@@ -25,7 +25,7 @@ import {
   type SqliteValue,
   type Statement,
 } from "./sqlite-driver.ts";
-import { faultOf, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
+import { faultOf, toLostFailure, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 import { type Disk, NO_DISK, openWalDisk } from "./wal-disk.ts";
 import { type Attempt, createWriteLine, type WriteLine } from "./write-line.ts";
 
@@ -63,6 +63,7 @@ export interface SqliteDatabase {
 export async function openDatabase(
   path: string,
   clock: Clock = systemClock,
+  openDisk: typeof openWalDisk = openWalDisk,
 ): Promise<SqliteDatabase> {
   // Outside of `try`: without a driver every file would seem to be unusable.
   findDriver();
@@ -76,7 +77,7 @@ export async function openDatabase(
     const hasWal = await whenFree(() => prepare(path, opened), clock);
     opened.exec(`pragma synchronous = ${hasWal ? "normal" : "full"}`);
     return createDatabase(
-      { path, connection: opened, disk: hasWal ? openWalDisk(`${path}-wal`) : NO_DISK },
+      { path, connection: opened, disk: hasWal ? openDisk(`${path}-wal`) : NO_DISK },
       clock,
     );
   } catch (cause) {
@@ -116,6 +117,7 @@ function createDatabase({ path, connection, disk }: Opened, clock: Clock): Sqlit
 
   const transact = <Out>(work: () => Out): Out => {
     if (isClosed) throw toClosed(path);
+    if (disk.failure !== undefined) throw toLostFailure(path, disk.failure);
     try {
       begin.run();
       return commit(connection, end, work);
@@ -191,7 +193,7 @@ function withFailures(disk: Disk, path: string): Pick<Disk, "sync" | "busy"> {
       try {
         await disk.sync();
       } catch (cause) {
-        throw toStoreFailure(path, cause);
+        throw disk.failure === undefined ? toStoreFailure(path, cause) : toLostFailure(path, cause);
       }
     },
     get busy() {

@@ -60,6 +60,13 @@ export function toStoreFailure(path: string, cause: unknown): Failure {
   }
 }
 
+/** The failure of every write after the disk has failed once: only a new start finds out what it has. */
+export function toLostFailure(path: string, cause: unknown): Failure {
+  const reason = toFailure(cause).message;
+  const message = `The disk of the store \`${path}\` failed (${reason}), and may have lost the last writes. This process writes no more to it. Check the disk, then start again.`;
+  return new Failure("store_failed", message, { cause });
+}
+
 /** The failure of an opening: no room for it, no store, or none that this version may touch. */
 export function toUnusable(path: string, cause: unknown): Failure {
   const fault = faultOf(cause);

@@ -4,6 +4,11 @@
  * WAL, which is what SQLite itself would do in the commit with `synchronous = full`. All commits that were made before
  * an `fdatasync` began share it.
  *
+ * After an `fdatasync` has failed, none is believed any more, and the database takes no more writes: the system drops
+ * the pages that it could not write, and calls the next `fdatasync` a success (https://lwn.net/Articles/752063/).
+ * PostgreSQL ends itself there. SQLite reads the WAL up to the first page that is lost, so whatever was written later
+ * would be lost with it.
+ *
  * Opening the WAL beside SQLite is safe, the database and its `-shm` are not: SQLite takes its locks on those two, and
  * closing any descriptor of a file drops the locks that the process has on it.
  */
@@ -16,11 +21,16 @@ export interface Disk {
   sync(): Promise<void>;
   /** Settles when the disk is no longer at work; undefined while it is not. Never rejects. */
   readonly busy: Promise<unknown> | undefined;
+  /** Why what was written may be lost; undefined while the disk has not failed. Each `sync` rejects with it. */
+  readonly failure: unknown;
   close(): void;
 }
 
+type Flush = (fd: number, done: (error: Error | null) => void) => void;
+
 /** The WAL must be there when `sync` is called for the first time: a commit has made it. */
-export function openWalDisk(wal: string): Disk {
+export function openWalDisk(wal: string, flush: Flush = fdatasync): Disk {
+  let failure: unknown;
   let fd: number | undefined;
   let isClosed = false;
   let running: Promise<void> | undefined;
@@ -38,10 +48,15 @@ export function openWalDisk(wal: string): Disk {
   };
 
   async function syncNow(): Promise<void> {
+    if (failure !== undefined) throw failure;
     fd ??= openNamed(wal);
     const file = fd;
     await new Promise<void>((resolve, reject) => {
-      fdatasync(file, (error) => (error ? reject(error) : resolve()));
+      flush(file, (error) => {
+        failure ??= error ?? undefined;
+        if (failure === undefined) resolve();
+        else reject(failure);
+      });
     });
   }
 
@@ -58,6 +73,9 @@ export function openWalDisk(wal: string): Disk {
     },
     get busy() {
       return running?.catch(() => {});
+    },
+    get failure() {
+      return failure;
     },
     close() {
       isClosed = true;
@@ -87,4 +105,9 @@ function syncFolder(path: string): void {
 }
 
 /** For a file that has no WAL: SQLite waits for the disk itself. */
-export const NO_DISK: Disk = { sync: async () => {}, busy: undefined, close() {} };
+export const NO_DISK: Disk = {
+  sync: async () => {},
+  busy: undefined,
+  failure: undefined,
+  close() {},
+};
