@@ -3,6 +3,8 @@
  * under the same id. A file exists once all its bytes are stored.
  */
 
+import { createHash } from "node:crypto";
+import { undoAfter } from "../../base/busy.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { storedObject } from "../../base/stored.ts";
@@ -66,13 +68,16 @@ export interface NewContainerFile {
   readonly maxBytes: number;
 }
 
-/** If it rejects (with `invalid_request` over the limit), the old file stays, if there was one. */
+/**
+ * If it rejects (with `invalid_request` over the limit), the old file stays, if there was one. Of two requests that
+ * write a new path at once, the second replaces the file of the first.
+ */
 export async function writeContainerFile(
   parts: ShelfParts,
   container: ContainerName,
   asked: NewContainerFile,
 ): Promise<ContainerFileObject> {
-  const { shelf, clock, makeId } = parts;
+  const { shelf, makeId } = parts;
   const path = toFilePath(asked.path);
   const known = await listContainerFiles(shelf, container);
   const before = known.find((file) => file.path === path);
@@ -80,24 +85,88 @@ export async function writeContainerFile(
     const message = `A container holds ${MAX_FILES} files at most. Delete some.`;
     throw new Failure("invalid_request", message, { param: "container_id" });
   }
-  const name = nameFile(container.tenant, before?.id ?? makeId("cfile"));
   const { source, fileId: file_id = null } = asked;
   const kept = { path, source, file_id, version: makeId("v"), bytes: 0, ready: false };
-  const created_at_ms = clock.now();
-  const thing = { ...name, parent: container.containerId, created_at_ms, expires_at_ms: null };
-  if (!before) {
-    const things = [{ ...thing, body: encodeFile(kept) }];
-    const added = await shelf.putUnder(nameContainer(container), things);
-    if (added === undefined) throw toUnknownContainer(container.containerId);
+  const bytes = limit(asked.bytes, asked.maxBytes);
+  if (!before) return await addFile(parts, container, { kept, bytes });
+  await replaceFile(shelf, nameFile(container.tenant, before.id), { kept, bytes });
+  return await getContainerFile(shelf, container, before.id);
+}
+
+interface Written {
+  readonly kept: KeptFile;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+async function replaceFile(
+  shelf: Shelf,
+  name: ThingName,
+  { kept, bytes: given }: Written,
+): Promise<void> {
+  const bytes = await shelf.writeContent(name, given);
+  await shelf.update(name, encodeFile({ ...kept, bytes, ready: true }));
+}
+
+/** The file gets its path when it is whole. So a request that fails removes only what no other request has found. */
+async function addFile(
+  parts: ShelfParts,
+  container: ContainerName,
+  { kept, bytes: given }: Written,
+): Promise<ContainerFileObject> {
+  const { shelf, clock, makeId } = parts;
+  const name = nameFile(container.tenant, makeId("cfile"));
+  const rest = { created_at_ms: clock.now(), expires_at_ms: null };
+  const thing = { ...name, ...rest, parent: container.containerId, body: encodeFile(kept) };
+  if ((await shelf.putUnder(nameContainer(container), [thing])) === undefined) {
+    throw toUnknownContainer(container.containerId);
   }
+  const whole = { ...kept, ready: true };
+  let holder: string;
   try {
-    const bytes = await shelf.writeContent(name, limit(asked.bytes, asked.maxBytes));
-    await shelf.update(name, encodeFile({ ...kept, bytes, ready: true }));
+    whole.bytes = await shelf.writeContent(name, given);
+    holder = await claimPath(parts, container, { id: name.id, path: kept.path });
   } catch (thrown) {
-    if (!before) await shelf.delete(name);
+    await undoAfter(thrown, () => shelf.delete(name));
     throw thrown;
   }
-  return await getContainerFile(shelf, container, name.id);
+  if (holder === name.id) {
+    // Unless another request has replaced it already.
+    const isOwn = (body: Json): boolean => STORED.read(body).version === kept.version;
+    await shelf.change(name, (body) => (isOwn(body) ? encodeFile(whole) : undefined));
+  } else {
+    const copy = { kept, bytes: shelf.readContent(name) };
+    await replaceFile(shelf, nameFile(container.tenant, holder), copy).finally(() =>
+      shelf.delete(name),
+    );
+  }
+  return await getContainerFile(shelf, container, holder);
+}
+
+interface PathClaim {
+  readonly id: string;
+  readonly path: string;
+}
+
+/**
+ * The id of the file that has the path: this one, or that of a request that was faster. The mark belongs to its file
+ * and is deleted with it, so that a file that is written later has an id of its own.
+ */
+async function claimPath(
+  { shelf, clock }: ShelfParts,
+  { tenant, containerId }: ContainerName,
+  { id, path }: PathClaim,
+): Promise<string> {
+  const hash = createHash("sha256").update(path).digest("hex");
+  const mark = { tenant, kind: PATH_KIND, id: `${containerId}/${hash}` };
+  const rest = { body: null, created_at_ms: clock.now(), expires_at_ms: null };
+  for (;;) {
+    const added = await shelf.putUnder(nameFile(tenant, id), [{ ...mark, ...rest, parent: id }]);
+    if (added === undefined) throw toUnknownContainer(containerId);
+    if (added > 0) return id;
+    const holder = (await shelf.get(mark))?.parent;
+    // Its file was deleted in between: the path is free.
+    if (holder) return holder;
+  }
 }
 
 /** The last step of a name that a client gives. */
@@ -203,6 +272,8 @@ export async function findContainerOf(
 }
 
 const FILE_KIND = "container_file";
+/** The mark that gives a path of a container to one file. */
+const PATH_KIND = "container_path";
 
 function nameFile(tenant: string, id: string): ThingName {
   return { tenant, kind: FILE_KIND, id };

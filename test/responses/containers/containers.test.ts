@@ -26,11 +26,23 @@ import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import type { ShelfParts } from "../../../src/responses/tenant/shelf-parts.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
+import { openDatabase } from "../../../src/store/sqlite/sqlite-database.ts";
+import { createSqliteShelf } from "../../../src/store/sqlite/sqlite-shelf.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";
+import { createGate, until } from "../../engine/engine-fixture.ts";
+import { newDatabasePath } from "../../store/database-path.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 
 const MINUTE_MS = 60_000;
+
+const SHELVES = [
+  { name: "in memory", openShelf: async () => createMemoryShelf() },
+  {
+    name: "on SQLite",
+    openShelf: async () => createSqliteShelf(await openDatabase(newDatabasePath())),
+  },
+];
 
 function createParts(): ShelfParts & { clock: ManualClock } {
   const clock = createManualClock(1_790_000_000_999);
@@ -213,6 +225,72 @@ describe("a container's files", () => {
     await deleteContainer(parts, "t", containerId);
     await assert.rejects(getContainerFile(parts.shelf, container, id), { code: "not_found" });
   });
+
+  for (const { name, openShelf } of SHELVES) {
+    it(`are one if two requests write a new path at once, ${name}`, async () => {
+      const parts = { ...createParts(), shelf: await openShelf() };
+      const container = { tenant: "t", containerId: (await make(parts)).id };
+      const gates = [createGate(), createGate()];
+      let waiting = 0;
+      const writeLate = (text: string, gate: Promise<void>) => {
+        async function* bytes(): AsyncGenerator<Uint8Array> {
+          waiting++;
+          await gate;
+          yield Buffer.from(text);
+        }
+        return writeContainerFile(parts, container, {
+          path: "a.txt",
+          source: "user",
+          bytes: bytes(),
+          maxBytes: 10,
+        });
+      };
+      const writing = [
+        writeLate("one", gates[0]?.opened ?? assert.fail()),
+        writeLate("three", gates[1]?.opened ?? assert.fail()),
+      ];
+      await until(() => waiting === 2);
+      gates[0]?.open();
+      const first = await writing[0];
+      gates[1]?.open();
+      const second = await writing[1];
+      const files = await listContainerFiles(parts.shelf, container);
+      assert.deepEqual(
+        files.map(({ path, bytes }) => [path, bytes]),
+        [["a.txt", 5]],
+      );
+      const [file = assert.fail()] = files;
+      assert.deepEqual([first?.id, second?.id], [file.id, file.id]);
+      assert.equal(String(await readContainerBytes(parts.shelf, container, file)), "three");
+      await deleteContainerFile(parts.shelf, container, file.id);
+      const later = await write(parts, container, "a.txt", "later");
+      assert.notEqual(later.id, file.id);
+      assert.equal((await listContainerFiles(parts.shelf, container)).length, 1);
+    });
+
+    it(`are one if a request replaces another's file before that is whole, ${name}`, async () => {
+      const parts = { ...createParts(), shelf: await openShelf() };
+      const container = { tenant: "t", containerId: (await make(parts)).id };
+      const { change } = parts.shelf;
+      let isFirst = true;
+      // The first request has the path, and its file is not ready yet.
+      parts.shelf.change = async (...given) => {
+        if (isFirst) {
+          isFirst = false;
+          await write(parts, container, "a.txt", "three");
+        }
+        return await change.apply(parts.shelf, given);
+      };
+      await write(parts, container, "a.txt", "one");
+      const files = await listContainerFiles(parts.shelf, container);
+      assert.deepEqual(
+        files.map(({ bytes }) => bytes),
+        [5],
+      );
+      const [file = assert.fail()] = files;
+      assert.equal(String(await readContainerBytes(parts.shelf, container, file)), "three");
+    });
+  }
 
   it("stay below their folder, whatever they are called", async () => {
     const parts = createParts();
