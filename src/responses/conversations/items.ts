@@ -61,7 +61,10 @@ export async function createItems(
   await getConversation(parts, tenant, conversationId);
   const named = await readNewItems(parts, tenant, parseNewItems(items));
   await checkNewItems(parts, name, named);
-  if (!(await putItems(parts, name, named))) throw toUnknownConversation(conversationId);
+  const added = await putItems(parts, name, named);
+  if (added === undefined) throw toUnknownConversation(conversationId);
+  // Another request may have added another item under one of these ids meanwhile.
+  if (added < named.length) await checkNewItems(parts, name, named);
   const include = toShown(query);
   return toWholePage(named.map(({ id, item }) => toShownItem(item, id, include)));
 }
@@ -124,7 +127,8 @@ export async function appendItems(
   const kept = items.filter(({ type }) => !NOT_KEPT.has(type));
   const named = kept.map((item) => nameNewItem(parts, item));
   const name = nameConversation(tenant, conversationId);
-  if (!(await putItems(parts, name, named))) throw toUnknownConversation(conversationId);
+  const added = await putItems(parts, name, named);
+  if (added === undefined) throw toUnknownConversation(conversationId);
 }
 
 /** The items for a model, oldest first, and the position of the last one. */

@@ -101,15 +101,15 @@ export function nameNewItem({ makeId }: Pick<ShelfParts, "makeId">, item: Item):
 
 /**
  * Adds the items that the conversation does not have yet: a client or a run that repeats itself adds nothing. Returns
- * false, and adds nothing, if the conversation was deleted meanwhile.
+ * how many it added; undefined, and adds nothing, if the conversation was deleted meanwhile.
  */
 export async function putItems(
   { shelf, clock }: ShelfParts,
   conversation: ThingName,
   items: readonly NamedItem[],
-): Promise<boolean> {
+): Promise<number | undefined> {
   const things = toItemThings(conversation, items, clock.now());
-  return (await shelf.putUnder(conversation, things)) !== undefined;
+  return await shelf.putUnder(conversation, things);
 }
 
 /** The items as things of the shelf. */

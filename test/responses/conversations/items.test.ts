@@ -56,6 +56,30 @@ const textsOf = (items: readonly unknown[]): unknown[] =>
     typeof content === "string" ? content : (content as { text: string }[])[0]?.text,
   );
 
+describe("two requests that add items at once", () => {
+  it("are refused if they add different items under one id, the later one", async () => {
+    const open = await openConversation();
+    const { shelf } = open.parts;
+    const { putUnder } = shelf;
+    shelf.putUnder = async (...given) => {
+      shelf.putUnder = putUnder;
+      // Both were checked before either has added anything.
+      await create(open, [say("first", "msg_a")]);
+      return await putUnder.apply(shelf, given);
+    };
+    const later = create(open, [say("second", "msg_a")]);
+    await assert.rejects(later, { code: "invalid_request", param: "items[0].id" });
+    assert.deepEqual(textsOf((await list(open)).data), ["first"]);
+    shelf.putUnder = async (...given) => {
+      shelf.putUnder = putUnder;
+      await create(open, [say("same", "msg_b")]);
+      return await putUnder.apply(shelf, given);
+    };
+    await create(open, [say("same", "msg_b")]);
+    assert.deepEqual(textsOf((await list(open)).data), ["same", "first"]);
+  });
+});
+
 describe("secrets in items of a conversation", () => {
   const secrets = { authorization: "hush-1", headers: { "x-key": "hush-2" } };
   const mcp = { type: "mcp", server_label: "a", server_url: "https://a.example.org", ...secrets };
