@@ -11,7 +11,7 @@
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
-import type { NewThing } from "../store/shelf.ts";
+import type { NewThing, ThingName } from "../store/shelf.ts";
 import type { Settlement } from "../store/spending.ts";
 
 /** Reads the record of runs, whichever process runs them. All of it only reads. */
@@ -125,6 +125,11 @@ export interface SubmitOptions {
   readonly isHeld?: boolean | undefined;
   /** Things to store on the shelf of the same record, in one transaction with the run. */
   readonly things?: readonly NewThing[] | undefined;
+  /**
+   * Things of the same record that must exist when the run is written down: if one was deleted meanwhile, the call
+   * rejects with `not_found`, and there is no run.
+   */
+  readonly needs?: readonly ThingName[] | undefined;
   /** The place in a queue that it is written down with, for a queue whose lanes are bounded. */
   readonly queue?: QueuedPlace | undefined;
 }

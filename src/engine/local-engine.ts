@@ -100,7 +100,7 @@ class LocalEngine implements Engine {
     this.#here.checkRunnable(options.id, name);
     const { id, title, parent_id = null, path = "/root", timeoutMs, tenant } = options;
     const created_at_ms = clock.now();
-    const { things, queue, isHeld } = options;
+    const { things, needs, queue, isHeld } = options;
     const { journal } = this.#here;
     const about = {
       id,
@@ -112,6 +112,7 @@ class LocalEngine implements Engine {
       created_at_ms,
       tenant,
       things,
+      needs,
       journal,
       // Its limit, and its place in a queue, are there from the beginning: this process may die after any write.
       steps: toLimitSteps(timeoutMs),

@@ -10,7 +10,7 @@
 import type { Json } from "../base/json.ts";
 import type { Ending, RunEvent } from "../protocol/run-events.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
-import type { NewThing } from "./shelf.ts";
+import type { NewThing, ThingName } from "./shelf.ts";
 import type { Settlement } from "./spending.ts";
 
 export interface Journal {
@@ -53,6 +53,11 @@ export interface NewRun
   readonly journal?: number | undefined;
   /** Things to store on the shelf of the same record, in the same transaction. */
   readonly things?: readonly NewThing[] | undefined;
+  /**
+   * Things that must exist: if one was deleted, nothing is stored, and the call rejects with `not_found`. Not looked at
+   * for a run that is there already, or that is stored after it has ended.
+   */
+  readonly needs?: readonly ThingName[] | undefined;
   /** What its journal has from the beginning: small values. */
   readonly steps?: readonly Pick<FinishedStep, "key" | "value">[] | undefined;
 }

@@ -11,7 +11,7 @@ import type { Journal } from "./journal.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Ownership } from "./ownership.ts";
 import type { RunReader } from "./run-reader.ts";
-import type { NewThing } from "./shelf.ts";
+import type { NewThing, ThingName } from "./shelf.ts";
 import type { Spending } from "./spending.ts";
 import type { TurnStore } from "./turns.ts";
 
@@ -20,11 +20,16 @@ export interface Store extends RunReader, Journal, Ownership, Mailbox, TurnStore
   readonly news?: StoreNews | undefined;
   /** Rejects with the reason if a run of ordinary size could not be stored now. */
   checkWritable(): Promise<void>;
-  /** Called by a shelf that is not in the store's own file: where to store the things of runs. */
-  keepThings?(put: (thing: NewThing) => unknown): void;
+  /** Called by a shelf that is not in the store's own file: where to store and find the things of runs. */
+  keepThings?(shelf: ThingsOfRuns): void;
   /** Called with the spending that is not in the store's own file: where to book what runs have used. */
   keepSpending?(spending: Pick<Spending, "settle">): void;
   close(): Promise<void>;
+}
+
+export interface ThingsOfRuns {
+  put(thing: NewThing): unknown;
+  has(name: ThingName): boolean;
 }
 
 /** News of writes. It only makes readers faster: some may be lost, and the store has the same facts. */

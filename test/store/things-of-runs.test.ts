@@ -4,10 +4,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { openKept } from "../../src/store/open-kept.ts";
 import type { NewThing, Shelf } from "../../src/store/shelf.ts";
 import { openSqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { newDatabasePath } from "./database-path.ts";
+import { describeNeeds } from "./needs-contract.ts";
 import { ended, newRun } from "./store-contract.ts";
 
 const RECORDS: Readonly<Record<string, () => Promise<{ store: Store; shelf: Shelf }>>> = {
@@ -22,6 +24,9 @@ function thing(id: string, parent: string | null = null): NewThing {
   const rest = { body: id, created_at_ms: 1, expires_at_ms: null };
   return { tenant: "t", kind: "response", id, parent, ...rest };
 }
+
+describeNeeds("memory", () => openKept(undefined));
+describeNeeds("SQLite", () => openKept(newDatabasePath()));
 
 for (const [name, open] of Object.entries(RECORDS)) {
   describe(`${name}: things of runs`, () => {

@@ -26,7 +26,7 @@ import type { Store } from "../store.ts";
  */
 export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): CountedShelf {
   const shelf = new MemoryShelf(runs);
-  runs?.keepThings?.((thing) => shelf.put(thing));
+  runs?.keepThings?.(shelf);
   return shelf;
 }
 
@@ -53,6 +53,10 @@ class MemoryShelf implements CountedShelf {
 
   constructor(runs: Pick<Store, "deleteTree"> | undefined) {
     this.#runs = runs;
+  }
+
+  has(name: ThingName): boolean {
+    return this.#entries.has(toKey(name));
   }
 
   async put(thing: NewThing): Promise<boolean> {

@@ -13,13 +13,18 @@ import type { FoundSignal } from "../mailbox.ts";
 import { toStored } from "../new-run.ts";
 import type { Worker } from "../ownership.ts";
 import type { LaneState } from "../record-state.ts";
-import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import {
+  checkWaiting,
+  toRefusal,
+  toRepeatedStep,
+  toUnknownRun,
+  toUnknownThing,
+} from "../refusal.ts";
 import type { RunIndex } from "../run-index.ts";
 import type { UnfinishedRun } from "../run-reader.ts";
-import type { NewThing } from "../shelf.ts";
 import type { Spending } from "../spending.ts";
 import { toSettling } from "../spending-rows.ts";
-import type { Store } from "../store.ts";
+import type { Store, ThingsOfRuns } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
 import { type NewPlace, type Queue, type QueuePlace, type TakenTurn, TURN_KEY } from "../turns.ts";
 import { MemoryIndex } from "./memory-index.ts";
@@ -74,17 +79,18 @@ class MemoryStore implements Store, MemoryOwners {
   #index: MemoryIndex | undefined;
   /** Ids of runs by that of their parent, so that removing a tree does not scan all runs. */
   readonly #children = new Map<string, Set<string>>();
-  #putThing: (thing: NewThing) => unknown = () => {};
+  #shelf: ThingsOfRuns = { put() {}, has: () => true };
   #spending: Pick<Spending, "settle"> | undefined;
 
   async createRun(run: NewRun): Promise<boolean> {
     if (this.#entries.has(run.id)) return false;
+    for (const name of run.needs ?? []) if (!this.#shelf.has(name)) throw toUnknownThing(name);
     const above = run.parent_id === null ? undefined : this.#entries.get(run.parent_id);
     const stored = toStored({ ...run, tenant: run.tenant ?? above?.run.tenant });
     const steps = new Map(run.steps?.map(({ key, value }) => [key, value]));
     this.#entries.set(run.id, { run: stored, steps, events: [], signals: [] });
     this.#index?.add(stored);
-    for (const thing of run.things ?? []) this.#putThing(thing);
+    for (const thing of run.things ?? []) this.#shelf.put(thing);
     if (run.parent_id === null) return true;
     const beside = this.#children.get(run.parent_id) ?? new Set();
     this.#children.set(run.parent_id, beside.add(run.id));
@@ -215,7 +221,7 @@ class MemoryStore implements Store, MemoryOwners {
     const { ending, result, at_ms, settles, starts = [] } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
     this.#index?.end(id, end);
-    for (const thing of end.things ?? []) this.#putThing(thing);
+    for (const thing of end.things ?? []) this.#shelf.put(thing);
     this.#turns.forget(id);
     for (const run of starts) {
       void this.createRun(run);
@@ -312,8 +318,8 @@ class MemoryStore implements Store, MemoryOwners {
     for (const run of doomed) await this.deleteRun(run);
   }
 
-  keepThings(put: (thing: NewThing) => unknown): void {
-    this.#putThing = put;
+  keepThings(shelf: ThingsOfRuns): void {
+    this.#shelf = shelf;
   }
 
   keepSpending(spending: Pick<Spending, "settle">): void {

@@ -10,13 +10,13 @@ import type { RunRecord } from "../../protocol/run-record.ts";
 import type { NewRun } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
 import { firstEpoch } from "../new-run.ts";
-import { toRefusal, toRepeatedStep } from "../refusal.ts";
+import { toRefusal, toRepeatedStep, toUnknownThing } from "../refusal.ts";
 import { fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Queries, Reads } from "./postgres-database.ts";
 import type { PostgresRow } from "./postgres-driver.ts";
 import { faultOf } from "./postgres-fault.ts";
 import { INSERT_FACTS, toFactValues } from "./postgres-notes.ts";
-import { insertThings } from "./postgres-things.ts";
+import { insertThings, lockParents, NAMED, toNameColumns } from "./postgres-things.ts";
 import { readSized, type Written, writeValue } from "./postgres-values.ts";
 
 /** The state of a run that its owner expects. */
@@ -128,6 +128,7 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
     run.journal ?? JOURNAL_VERSION,
   );
   if (inserted === 0) return false;
+  await checkNeeds(tx, run);
   await insertThings(tx, run.things ?? []);
   const input = await writeValue(tx, run.id, run.input);
   await tx.run(
@@ -138,6 +139,17 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
   const belief = { id: run.id, epoch: firstEpoch(run) };
   for (const { key, value } of run.steps ?? []) await insertStep(tx, belief, key, value);
   return true;
+}
+
+/** Whoever deletes one of them waits from here on. All locks of the run at once, in their one order. */
+async function checkNeeds(tx: Queries, { needs = [], things = [] }: NewRun): Promise<void> {
+  if (needs.length === 0) return;
+  const parents = things.map(({ tenant, parent }) => ({ tenant, id: parent }));
+  await lockParents(tx, [...needs, ...parents]);
+  for (const name of needs) {
+    const sql = `select 1 from offshoot.things where ${NAMED}`;
+    if (!(await tx.get(sql, ...toNameColumns(name)))) throw toUnknownThing(name);
+  }
 }
 
 /** Inside a transaction that holds the run's row. */

@@ -178,8 +178,13 @@ class PostgresShelf implements Shelf {
     let most = 0;
     return await this.#db.transact(async (tx) => {
       // The runs first: an ending has the lock of its run when it stores things, too.
-      for (const { run } of doomed) if (run !== undefined) await tx.run(DELETE_TREE, toColumn(run));
+      const unseen: string[] = [];
+      for (const { run } of doomed) {
+        if (run !== undefined && (await tx.run(DELETE_TREE, toColumn(run))) === 0) unseen.push(run);
+      }
       await lockParents(tx, doomed);
+      // One that was being stored with a need of these things: it had their lock, and is there now.
+      for (const run of unseen) await tx.run(DELETE_TREE, toColumn(run));
       let removed = 0;
       for (const { expiredBy = null, ...name } of doomed) {
         if ((await tx.run(DELETE_THING, ...toNameColumns(name), expiredBy)) > 0) removed++;

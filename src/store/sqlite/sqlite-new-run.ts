@@ -1,19 +1,24 @@
 import type { NewRun } from "../journal.ts";
 import { JOURNAL_VERSION } from "../journal-version.ts";
 import { firstEpoch } from "../new-run.ts";
+import { toUnknownThing } from "../refusal.ts";
 import { toColumn, toNullable } from "../text-column.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { noteRun } from "./sqlite-notes.ts";
-import { insertAll } from "./sqlite-things.ts";
+import { insertAll, NAMED, toNamed } from "./sqlite-things.ts";
 import { type ReadyValue, writeValue } from "./sqlite-values.ts";
 
-/** Inside a transaction. `bodies` are those of its things. */
+/** Inside a transaction, which is undone if it throws. `bodies` are those of the run's things. */
 export function insertRun(
   db: SqliteDatabase,
   run: NewRun,
   ready: ReadyValue = "null",
   bodies: readonly ReadyValue[] = [],
 ): void {
+  for (const name of run.needs ?? []) {
+    const isThere = db.get(`select 1 from things where ${NAMED}`, ...toNamed(name)) !== undefined;
+    if (!isThere) throw toUnknownThing(name);
+  }
   const id = toColumn(run.id);
   const parent = toNullable(run.parent_id);
   const text = [run.path, run.name, run.title].map(toColumn);

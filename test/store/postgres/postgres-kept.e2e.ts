@@ -17,6 +17,7 @@ import { describeChains } from "../chain-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
 import { describeExpiry } from "../expiry-contract.ts";
 import { describeFailedCalls } from "../failed-calls-contract.ts";
+import { describeNeeds } from "../needs-contract.ts";
 import { describePlaces } from "../place-count-contract.ts";
 import { describeRecordState } from "../record-state-contract.ts";
 import { describeRecordedRuns } from "../recorded-run-contract.ts";
@@ -75,6 +76,7 @@ if (server === undefined) {
   describeStoreModel("Postgres store", async () => (await open()).runs());
   describeRunIndex("Postgres", () => open());
   describeRecordedRuns("Postgres", () => open());
+  describeNeeds("Postgres", () => open());
   describeRecordState("Postgres", () => open());
   describeFailedCalls("Postgres", () => open());
   describeTurns("Postgres store", async () => (await open()).runs());
