@@ -42,7 +42,11 @@ export async function submitRun(
   try {
     const told = await withPrompt(engine, { task, request, joined });
     const input = encodeTask({ ...told, session: joined.place });
-    await engine.submit(AGENT_BODY, input, { ...where, things: joined.things });
+    await engine.submit(AGENT_BODY, input, {
+      ...where,
+      things: joined.things,
+      needs: joined.needs,
+    });
   } catch (thrown) {
     await joined.undo?.();
     throw thrown;

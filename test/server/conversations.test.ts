@@ -168,6 +168,28 @@ describe("a response in a conversation", () => {
     assert.equal((await server.ask("POST", "/v1/responses", both)).status, 400);
   });
 
+  it("does not begin if the conversation is deleted first, and leaves nothing", async (t) => {
+    const server = await startServer(t, script(), { storePath: newDatabasePath() });
+    const { durable } = server.responses;
+    const submit = durable.submit.bind(durable);
+    for (const headers of [{}, { "idempotency-key": "one" }]) {
+      const id = await open(server);
+      let run = "";
+      durable.submit = async (name, input, options) => {
+        run = options.id;
+        await server.ask("DELETE", `/v1/conversations/${id}`);
+        await submit(name, input, options);
+      };
+      const body = JSON.stringify({ input: "a", conversation: id });
+      const init = { method: "POST", headers, body };
+      assert.equal((await fetch(`${server.url}/v1/responses`, init)).status, 404);
+      assert.equal(await durable.status(run), undefined);
+      const place = { tenant: "tenant", kind: "session_run", id: `${id}/${run}` };
+      assert.equal(await server.responses.shelf.get(place), undefined);
+    }
+    assert.equal(server.upstream.requests.length, 0);
+  });
+
   it("may be referred to by the ids of its items", async (t) => {
     const server = await startServer(t, script(reply.text("Ok.")));
     const items = [{ id: "msg_kept", role: "user", content: "zero", type: "message" }];

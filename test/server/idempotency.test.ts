@@ -289,6 +289,46 @@ describe("a response whose beginning fails", () => {
     assert.equal(server.upstream.requests.length, 1);
   });
 
+  it("does not begin after a request with its key has begun it and its client deleted it", async (t) => {
+    const server = await startOne(t, createCounter());
+    const { durable } = server.responses;
+    const submit = durable.submit.bind(durable);
+    let isFirst = true;
+    durable.submit = async (...given) => {
+      if (!isFirst) return await submit(...given);
+      isFirst = false;
+      // The first request has claimed the key. The second one finds the response without a run.
+      const { id } = await send(server, "one", HI);
+      assert.equal((await server.ask("DELETE", `/v1/responses/${id}`)).status, 200);
+      await submit(...given);
+    };
+    const { status, text } = await send(server, "one", HI);
+    assert.equal(status, 409, text);
+    assert.match(text, /was deleted before it began/);
+    assert.equal(server.upstream.requests.length, 1);
+    assert.deepEqual(await durable.record.listRuns({ limit: 2 }), []);
+  });
+
+  it("does not come back if it was deleted while a second request was beginning it", async (t) => {
+    const server = await startOne(t, createCounter());
+    const { durable } = server.responses;
+    const submit = durable.submit.bind(durable);
+    const ids: string[] = [];
+    durable.submit = async (name, input, options) => {
+      const id = options.id.replace("run_", "resp_");
+      ids.push(id);
+      // The process of the first request dies here; the second one begins its response.
+      if (ids.length === 1) throw SILENT;
+      await server.ask("DELETE", `/v1/responses/${id}`);
+      await submit(name, input, options);
+    };
+    assert.equal((await send(server, "one", HI)).status, 503);
+    assert.equal((await send(server, "one", HI)).status, 409);
+    assert.equal(ids[0], ids[1]);
+    assert.equal((await server.ask("GET", `/v1/responses/${ids[0]}`)).status, 404);
+    assert.equal(server.upstream.requests.length, 0);
+  });
+
   it("is kept if another request with its key has begun it meanwhile", async (t) => {
     const server = await startOne(t, createCounter());
     const { durable } = server.responses;

@@ -10,11 +10,12 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import { clip } from "../../base/text.ts";
-import type { Engine } from "../../engine/engine.ts";
+import type { Engine, SubmitOptions } from "../../engine/engine.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { NewThing } from "../../store/shelf.ts";
+import type { NewThing, ThingName } from "../../store/shelf.ts";
+import { nameConversation } from "../conversations/conversation-name.ts";
 import { toSessionRunThing } from "../conversations/session-things.ts";
 import type { DirectModel } from "../direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "../direct/direct-request.ts";
@@ -137,15 +138,14 @@ async function openSoon(
   });
 }
 
-/** How a run begins: its id, and how its response is written down before it. */
+/** How a run begins: its id, and how its response is written down. */
 interface Start {
   readonly caller: Caller;
   readonly runId: string;
-  /**
-   * Written before the run, which must not exist without an owner. Returns the response that is already there, if
-   * there is one.
-   */
-  keep?(things: ReadyRun["things"]): Promise<LiveResponse | undefined>;
+  /** True if the response is written down before its run, and others may know it by then. */
+  readonly isKnown: boolean;
+  /** Writes the response down. Returns the response that is already there, if there is one. */
+  keep?(response: NewThing): Promise<LiveResponse | undefined>;
   /**
    * Called if the run could not be begun, or if that is unknown, because the answer of the record was lost.
    * Removes what no other request can have found.
@@ -162,6 +162,7 @@ function startNew({ shelf }: ApiParts, caller: Caller): Start {
   return {
     caller,
     runId,
+    isKnown: false,
     async undo({ things: [response, ...others], takeBack }) {
       await shelf.removeAll([{ ...response, run: runId }, ...others]);
       await takeBack();
@@ -188,14 +189,13 @@ async function openOnce(
   if (made !== undefined) {
     const runId = toRunId(made);
     const run = await durable.status(runId);
-    // What the response stores is written again with its run, if it was removed meanwhile.
     if (!run) return await openRun(parts, asked, startKnown(parts, caller, runId));
     if (run.ending !== "failed") {
       return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
     }
   }
-  const keep: Start["keep"] = async (things) => {
-    const making = { made: things[0].id, things, inPlaceOf: made };
+  const keep: Start["keep"] = async (response) => {
+    const making = { made: response.id, things: [response], inPlaceOf: made };
     const isFirst = await claimMade(shelf, key, making, clock.now());
     return isFirst ? undefined : await openOnce(parts, asked, { caller, once });
   };
@@ -207,6 +207,7 @@ function startKnown({ durable }: ApiParts, caller: Caller, runId: string): Start
   return {
     caller,
     runId,
+    isKnown: true,
     async undo({ takeBack }) {
       if (!(await durable.status(runId))) await takeBack();
     },
@@ -254,6 +255,8 @@ interface ReadyRun {
   readonly planned: Planned;
   /** The things that are stored with it; the response comes first. */
   readonly things: readonly [NewThing, ...NewThing[]];
+  /** The conversation that it continues, if it does. */
+  readonly conversation: ThingName | undefined;
   /** Returns what was reserved, if the run does not begin. */
   takeBack(): Promise<void>;
 }
@@ -275,7 +278,9 @@ async function prepareRun(
   const id = toResponseId(runId);
   const takeBack = await parts.admit(runId, planned);
   const things = toResponseThings(parts, { id, runId }, planned);
-  return { id, title: toTitle(planned.task.items), planned, things, takeBack };
+  const { tenant, conversation: held } = planned.wish;
+  const conversation = held ? nameConversation(tenant, held.id) : undefined;
+  return { id, title: toTitle(planned.task.items), planned, things, conversation, takeBack };
 }
 
 async function submitRun(
@@ -283,7 +288,7 @@ async function submitRun(
   asked: AskedResponse,
   { start, ready }: { readonly start: Start; readonly ready: ReadyRun },
 ): Promise<LiveResponse> {
-  const { caller, runId, keep, undo } = start;
+  const { caller, runId, isKnown, keep, undo } = start;
   const { id, title, planned, takeBack } = ready;
   const { store } = asked;
   const place = store ? parts.durable : parts.passing;
@@ -291,20 +296,43 @@ async function submitRun(
   const queue = background ? parts.placeOf(tenant) : undefined;
   try {
     if (store && !keep) await parts.shelf.checkRoom(tenant, ready.things[0].body);
-    const other = store ? await keep?.(ready.things) : undefined;
+    const other = store ? await keep?.(ready.things[0]) : undefined;
     if (other) {
       await takeBack();
       return other;
     }
-    const things = store && !keep ? ready.things : undefined;
+    const stored = store ? toStored(ready, { isKnown }) : {};
     const timeoutMs = asked.preset?.timeoutMs;
-    const options = { id: runId, title, tenant: caller.tenant, queue, things, timeoutMs };
+    const options = { id: runId, title, tenant: caller.tenant, queue, timeoutMs, ...stored };
     await place.submit(RESPONSE_BODY, encodeTask(planned.task), options);
   } catch (thrown) {
     await undoAfter(thrown, () => (store ? undo(ready) : takeBack()));
-    throw thrown;
+    const isGone = isKnown && isNotFound(thrown) && !(await parts.shelf.get(ready.things[0]));
+    throw isGone ? toDeleted(id, thrown) : thrown;
   }
   return toLive(place, { id, asked, runId });
+}
+
+/**
+ * What is stored with the run, and what must exist by then: a response that was deleted does not come back, its run
+ * does not begin, and nothing is left of a conversation that was deleted.
+ */
+function toStored(
+  { things: [response, ...others], conversation }: ReadyRun,
+  { isKnown }: Pick<Start, "isKnown">,
+): Pick<SubmitOptions, "things" | "needs"> {
+  const before = conversation ? [conversation] : [];
+  if (!isKnown) return { things: [response, ...others], needs: before };
+  return { things: others, needs: [response, ...before] };
+}
+
+function isNotFound(thrown: unknown): boolean {
+  return thrown instanceof Failure && thrown.code === "not_found";
+}
+
+function toDeleted(id: string, cause: unknown): Failure {
+  const message = `The response \`${id}\` of this \`Idempotency-Key\` was deleted before it began. Send the request again to make another one.`;
+  return new Failure("conflict", message, { cause });
 }
 
 function toSealing(

@@ -7,7 +7,7 @@ import type { SessionPlace } from "../../agent/task.ts";
 import { makeId } from "../../base/ids.ts";
 import { DEFAULT_TENANT } from "../../protocol/tenant.ts";
 import { toRunThings, toSessionThing } from "../../responses/conversations/session-things.ts";
-import type { NewThing } from "../../store/shelf.ts";
+import type { NewThing, ThingName } from "../../store/shelf.ts";
 import type { ForkedFrom } from "./session.ts";
 
 /** A run that is about to be written down. */
@@ -23,6 +23,8 @@ export interface JoinedSession {
   readonly place: SessionPlace;
   /** The things that are stored with the run. */
   readonly things: readonly NewThing[];
+  /** What must exist when the run is stored; left out if it is stored with the run. */
+  readonly needs?: readonly ThingName[] | undefined;
   readonly forked?: ForkedFrom | undefined;
   /** The id of the run before it that began here, whose prompt it continues with. */
   readonly after?: string | undefined;

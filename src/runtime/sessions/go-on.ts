@@ -136,7 +136,8 @@ async function join(parts: SessionParts, id: string, joining: Joining): Promise<
   const { run, folder, nowMs } = joining;
   const name = { tenant: TENANT, id };
   const things = toRunThings(name, { run, folder }, nowMs);
-  return { place: { ...name, position: await findPosition(parts, id) }, things };
+  const needs = [nameConversation(TENANT, id)];
+  return { place: { ...name, position: await findPosition(parts, id) }, things, needs };
 }
 
 interface Trying {
@@ -163,7 +164,8 @@ async function tryJoin(
   try {
     await keepRuns(parts, TENANT, id);
     const place = { ...name, position: await findPosition(parts, id) };
-    return { place, things: [], after: lastHere(runs), undo };
+    const needs = [claim, nameConversation(TENANT, id)];
+    return { place, things: [], needs, after: lastHere(runs), undo };
   } catch (thrown) {
     await undo();
     throw thrown;

@@ -273,6 +273,23 @@ export function describeSessions(name: string, openAddress: OpenAddress): void {
       await run.cancel();
     });
 
+    it("is not continued by a run before which it was deleted", async (t) => {
+      const bench = await open(t, reply.text("One."));
+      const first = await bench.ask("first", { session: "new" });
+      const { engine, sessions } = bench.runtime;
+      const submit = engine.submit.bind(engine);
+      let second = "";
+      engine.submit = async (name, input, options) => {
+        second = options.id;
+        await sessions.delete(idOf(first));
+        await submit(name, input, options);
+      };
+      const refused = bench.run("second", { session: idOf(first) });
+      await assert.rejects(refused, { code: "not_found" });
+      assert.equal(await engine.status(second), undefined);
+      assert.equal(bench.provider.requests.length, 1);
+    });
+
     it("keeps its instructions from its first run on, unless others are given", async (t) => {
       const bench = await open(t, reply.text("1"), reply.text("2"), reply.text("3"));
       const first = await bench.ask("first", { session: "new", instructions: "Be brief." });
