@@ -24,13 +24,20 @@ const ROW_BYTES = 200;
 export type AppendPlain = (append: PlainAppend) => Promise<void>;
 
 export function createAppender(db: PostgresDatabase): AppendPlain {
-  const write = (appends: readonly PlainAppend[]): Promise<Promise<void>[]> =>
-    db.write((queries, isRetry) => writeAll(queries, appends, isRetry));
   return createBatches<PlainAppend, void>({
     mostBytes: MOST_BYTES,
     sizeOf: ({ log }) => ROW_BYTES + log.bytes,
-    write,
-    alone: async (append) => await (await write([append]))[0],
+    write: (appends, onRetry) =>
+      db.write((queries, isRetry) => {
+        if (isRetry) onRetry();
+        return writeAll(queries, appends, isRetry);
+      }),
+    async alone(append, mayBeWritten) {
+      const [written] = await db.write((queries, isRetry) =>
+        writeAll(queries, [append], mayBeWritten || isRetry),
+      );
+      await written;
+    },
   });
 }
 

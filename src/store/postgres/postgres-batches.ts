@@ -11,10 +11,16 @@ export interface BatchParts<Entry, Out> {
   /** Of what is written at once: more would take so long that others wait for it. */
   readonly mostBytes: number;
   readonly sizeOf: (entry: Entry) => number;
-  /** Returns what became of each, in their order. */
-  readonly write: (entries: readonly Entry[]) => Promise<readonly Promise<Out>[]>;
-  /** Writes one by itself, and decides how it fails. */
-  readonly alone: (entry: Entry) => Promise<Out>;
+  /** Returns what became of each, in their order. Calls `onRetry` before it tries again. */
+  readonly write: (
+    entries: readonly Entry[],
+    onRetry: () => void,
+  ) => Promise<readonly Promise<Out>[]>;
+  /**
+   * Writes one by itself, after a batch with it has failed, and decides how it fails. `mayBeWritten`: an earlier try of
+   * the batch may have written it, and only the answer was lost.
+   */
+  readonly alone: (entry: Entry, mayBeWritten: boolean) => Promise<Out>;
 }
 
 interface Waiting<Entry, Out> {
@@ -63,14 +69,21 @@ async function writeBatch<Entry, Out>(
   { write, alone }: BatchParts<Entry, Out>,
   batch: readonly Waiting<Entry, Out>[],
 ): Promise<void> {
+  let mayBeWritten = false;
+  const onRetry = (): void => {
+    mayBeWritten = true;
+  };
   try {
-    const written = await write(batch.map(({ entry }) => entry));
+    const entries = batch.map(({ entry }) => entry);
+    const written = await write(entries, onRetry);
     for (const [at, { settle }] of batch.entries()) {
       settle(written[at] ?? Promise.reject(new Failure("internal", "A write was left out.")));
     }
   } catch (thrown) {
     // A database that is away is not asked again for each. Else one of them may be the reason: each fails by itself.
     const isAway = thrown instanceof Failure && thrown.code === "store_busy";
-    for (const { entry, settle } of batch) settle(isAway ? Promise.reject(thrown) : alone(entry));
+    for (const { entry, settle } of batch) {
+      settle(isAway ? Promise.reject(thrown) : alone(entry, mayBeWritten));
+    }
   }
 }

@@ -31,19 +31,25 @@ const ROWS_BYTES = 2048;
 /** The owner of such a run. */
 export const RECORDED = "recorded";
 
+/** `mayBeWritten` is true if an earlier try, whose answer was lost, may have written the run. */
+type RecordAlone = (run: NewRun, end: EndedFinish, mayBeWritten: boolean) => Promise<boolean>;
+
 /** `alone` writes one run in a transaction of its own. */
-export function createRecorder(db: PostgresDatabase, alone: RecordRun): RecordRun {
+export function createRecorder(db: PostgresDatabase, alone: RecordAlone): RecordRun {
   const record = createBatches<Recorded, boolean>({
     mostBytes: MOST_BYTES,
     sizeOf: ({ rows }) => ROWS_BYTES + rows.bytes,
-    async write(batch) {
-      const written = await db.transact((tx, isRetry) => writeRuns(tx, batch, isRetry));
+    async write(batch, onRetry) {
+      const written = await db.transact((tx, isRetry) => {
+        if (isRetry) onRetry();
+        return writeRuns(tx, batch, isRetry);
+      });
       return batch.map(async ({ run }) => written.has(run.id));
     },
-    alone: ({ run, end }) => alone(run, end),
+    alone: ({ run, end }, mayBeWritten) => alone(run, end, mayBeWritten),
   });
   return (run, end) =>
-    mayShare(run, end) ? record({ run, end, rows: toRows(run, end) }) : alone(run, end);
+    mayShare(run, end) ? record({ run, end, rows: toRows(run, end) }) : alone(run, end, false);
 }
 
 /** Things below others are numbered under a lock, and runs that begin with an ending have a queue: not here. */

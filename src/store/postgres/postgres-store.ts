@@ -76,7 +76,7 @@ class PostgresStore implements Store {
     this.#db = db;
     this.#news = news;
     this.#probe = createWriteProbe(db);
-    this.#record = createRecorder(db, (run, end) => this.#recordAlone(run, end));
+    this.#record = createRecorder(db, (...given) => this.#recordAlone(...given));
     this.#append = createAppender(db);
   }
 
@@ -92,14 +92,18 @@ class PostgresStore implements Store {
     return await this.#record(run, end);
   }
 
-  async #recordAlone(run: NewRun, end: Omit<RunFinish, "firstSeq">): Promise<boolean> {
+  async #recordAlone(
+    run: NewRun,
+    end: Omit<RunFinish, "firstSeq">,
+    mayBeWritten: boolean,
+  ): Promise<boolean> {
     const owned = { ...run, owner: RECORDED };
     return await this.#db.transact(async (tx, isRetry) => {
       const known = await tx.get(
         "select owner, created_at_ms from offshoot.runs where id = $1",
         toColumn(run.id),
       );
-      if (known) return isRetry && isOwn(known, owned);
+      if (known) return (mayBeWritten || isRetry) && isOwn(known, owned);
       if (!(await insertRun(tx, owned))) return false;
       await writeEnd(tx, run.id, 1, { ...end, firstSeq: 0 });
       return true;
