@@ -63,8 +63,8 @@ function countShapes(lines: readonly string[]): [string, number][] {
   for (const line of lines) {
     const [what, kind, ...rest] = line.split(",");
     if (what === "code-creation") {
-      const [from, size] = [Number(rest[2]), Number(rest[3])];
-      codes.push({ from, to: from + size, name: rest.slice(4).join(",") });
+      const from = Number(rest[2]);
+      codes.push({ from, to: from + Number(rest[3]), name: rest.slice(4).join(",") });
     }
     if (what !== "map" || (kind !== "Transition" && kind !== "NormalizeCached")) continue;
     const [, , , at, row, column] = rest;

@@ -268,7 +268,8 @@ function addSpending(rows: Rows, run: NewRun, { settles }: EndedFinish): void {
   if (!settles) return;
   const writes: Pick<SpendingRows, "add" | "endHold"> = {
     add(of, windows, { requests, tokens, usd, unpriced }) {
-      const [run_id, key_id] = [toColumn(run.id), toColumn(of)];
+      const run_id = toColumn(run.id);
+      const key_id = toColumn(of);
       const used = { requests, tokens, usd, unpriced };
       for (const window of windows) rows.spending.push({ run_id, key_id, window, ...used });
     },
