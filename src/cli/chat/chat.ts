@@ -48,6 +48,8 @@ export interface ChatSetup {
 const TWICE_MS = 3000;
 /** A key that follows sooner belongs to a sentence that the person writes: it answers nothing. */
 const PAUSE_MS = 1000;
+/** Ctrl-D on an empty answer. */
+const STILL_OPEN = "Not answered. Ctrl-C twice leaves";
 
 export class Chat {
   readonly #setup: ChatSetup;
@@ -261,6 +263,8 @@ export class Chat {
       const words = this.#questions.submit();
       if (words !== "") this.#field.add(words);
     } else if (chord === "escape") this.#stop();
+    // Leaving would end the run for a key that also deletes: the question stays open.
+    else if (chord === "ctrl-d" && editor.isEmpty) this.#note = STILL_OPEN;
     else applyKey(editor, chord);
   }
 

@@ -75,6 +75,22 @@ describe("a chat", () => {
     await bench.sees(/^> half a sentence$/);
   });
 
+  it("keeps a question open at Ctrl-D, and says what to press instead", async (t) => {
+    const bench = await openChatBench(t, {
+      answer: (_, { items }) =>
+        items.at(-1)?.type === "function_call_output" ? reply.text("Done.") : WRITE,
+    });
+    await bench.sees(/^model: test/);
+    bench.type(`go${ENTER}`);
+    await bench.sees(/^Approve write\?$/);
+    bench.type("\x04");
+    await bench.sees(/Not answered\. Ctrl-C twice leaves/);
+    assert.equal(existsSync(join(bench.cwd, "made.txt")), false);
+    bench.type(`y${ENTER}`);
+    await bench.sees(/^Done\.$/);
+    assert.equal(existsSync(join(bench.cwd, "made.txt")), true);
+  });
+
   it("gives back words that are not an answer in the order in which they were typed", async (t) => {
     const bench = await openChatBench(t, {
       answer: (_, { items }) =>
