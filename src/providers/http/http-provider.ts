@@ -13,7 +13,6 @@ import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { joinOptions, layOver } from "../../protocol/own-options.ts";
 import { keepOptions, omittedOfFormat } from "../known-options.ts";
-import { dropAbsurdCost } from "../models/told-cost.ts";
 import { pairResults } from "../pair-results.ts";
 import {
   type ModelCall,
@@ -30,6 +29,7 @@ import type { Quirks, Wire } from "../wire.ts";
 import { carryFields } from "./carried-fields.ts";
 import { isDocument, readDocument } from "./document.ts";
 import { addHeaders } from "./own-fields.ts";
+import { type Batch, readBatches } from "./read-answer.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
 import { continueAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
@@ -82,8 +82,6 @@ export interface UnsignedRequest {
   readonly owner?: string | undefined;
   readonly signal: AbortSignal;
 }
-
-type Batch = readonly ModelEvent[];
 
 export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { wire, vendor, clock = systemClock, random = Math.random, log = silentLog } = options;
@@ -338,58 +336,6 @@ export function joinUrl(baseUrl: string, path: string): string {
   const whole = base.endsWith(path) ? base : base + path;
   if (at < 0) return whole;
   return `${whole}${whole.includes("?") ? "&" : "?"}${baseUrl.slice(at + 1)}`;
-}
-
-/** One batch for each read of the network. Ends when the decoder says that the answer is complete. */
-async function* readBatches(
-  { vendor, wire, quirks }: HttpProviderOptions,
-  { request, call }: Pick<Sending, "request" | "call">,
-  answer: HttpAnswer,
-): AsyncGenerator<Batch, void> {
-  const decoder = wire.decoder(request, quirks);
-  if (isDocument(answer)) return yield* tellWhole(await readDocument(answer, decoder, call));
-  if (isPage(answer)) throw await toPageFailure(vendor, answer);
-
-  let batch: ModelEvent[] = [];
-  let isWhole = false;
-  const reader = wire.createReader((data) => decoder.read(data, batch));
-  try {
-    for await (const chunk of answer.chunks) {
-      reader.push(chunk);
-      if (batch.length === 0) continue;
-      const full = batch;
-      batch = [];
-      yield dropAbsurdCost(full, call);
-    }
-    reader.end();
-    decoder.end(batch);
-    isWhole = true;
-  } catch (thrown) {
-    // Events before the failure count, however the reads were split.
-    if (batch.length > 0) yield batch;
-    throw thrown;
-  } finally {
-    // Reached as well when the reader stops early.
-    if (!isWhole && decoder.usage) call.onUsage?.(decoder.usage);
-  }
-  if (batch.length > 0) yield dropAbsurdCost(batch, call);
-}
-
-async function* tellWhole({ events, failure }: WholeAnswer): AsyncGenerator<Batch, void> {
-  if (events.length > 0) yield events;
-  if (failure) throw failure;
-}
-
-function isPage({ headers }: HttpAnswer): boolean {
-  return headers["content-type"]?.startsWith("text/html") === true;
-}
-
-async function toPageFailure(vendor: string, answer: HttpAnswer): Promise<Failure> {
-  await answer.chunks.return();
-  return new Failure(
-    "provider_broke_protocol",
-    `${vendor} answered with a web page instead of a stream. Check the URL: it must be an API's base.`,
-  );
 }
 
 /** Enough of a body for a message. The rest is not read, because a server may never stop. */
