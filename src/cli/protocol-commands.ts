@@ -1,6 +1,7 @@
 /** The rows of the commands that speak a protocol with other programs, in the table of commands: MCP and ACP. */
 
 import type { CliCommand } from "./command.ts";
+import { MODEL_OPTIONS } from "./model-options.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
 const SERVE = ["serve"] as const;
@@ -9,14 +10,7 @@ const SERVE = ["serve"] as const;
  * Flags of `run` under the same names: they limit what the agents may do before any client asks.
  */
 const SERVE_OPTIONS: CliCommand["options"] = {
-  model: {
-    type: "string",
-    short: "m",
-    value: "MODEL",
-    only: SERVE,
-    complete: "models",
-    summary: "vendor/model",
-  },
+  model: { ...MODEL_OPTIONS.model, only: SERVE },
   agent: {
     type: "string",
     value: "NAME",
@@ -96,13 +90,7 @@ export const ACP_COMMAND: CliCommand = {
   summary: "Serve agents to an editor over the Agent Client Protocol",
   usage: "",
   options: {
-    model: {
-      type: "string",
-      short: "m",
-      value: "VENDOR/MODEL",
-      complete: "models",
-      summary: "The model to ask",
-    },
+    model: MODEL_OPTIONS.model,
     tools: { type: "string", value: "LIST", summary: "Tools it may use; `none` for none" },
     approve: {
       type: "string",
