@@ -4,7 +4,7 @@
 
 import { toOutputFormat } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { followTree } from "../../delegation/ledger/follow-tree.ts";
@@ -25,7 +25,7 @@ import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
-import { findFilesInPrompt, readTextFile, readUserMessage } from "../input.ts";
+import { findFilesInPrompt, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
@@ -188,7 +188,7 @@ async function readFormat(
   }
   if (options["json-object"]) return { type: "json_object" };
   if (typeof file === "string") {
-    return toOutputFormat({ output_schema: await readSchema(file, cwd) });
+    return toOutputFormat({ output_schema: await readSchemaFile(file, cwd) });
   }
   if (agent?.outputSchema ?? agent?.outputMode) {
     const { outputMode: output_mode, outputSchema: output_schema } = agent;
@@ -198,18 +198,15 @@ async function readFormat(
   if (mode === "text") return { type: "text" };
   const path = config.get("output_schema");
   const read = (): Promise<JsonObject | null> =>
-    path === undefined ? Promise.resolve(null) : readSchema(path, cwd);
+    path === undefined ? Promise.resolve(null) : readSchemaFile(path, cwd);
   const output_schema = await withOrigin(config, "output_schema", read);
   return toOutputFormat({ output_mode: mode, output_schema });
 }
 
-async function readSchema(file: string, cwd: string): Promise<JsonObject> {
-  const schema = parseJson(await readTextFile(file, cwd), `The schema \`${file}\``);
-  if (isJsonObject(schema)) return schema;
-  throw new Failure(
-    "invalid_request",
-    `The schema \`${file}\` is not a JSON Schema: it must be an object.`,
-  );
+/** The code that checks schemas is loaded only if one is named: most runs have none. */
+async function readSchemaFile(file: string, cwd: string): Promise<JsonObject> {
+  const { readSchema } = await import("../read-schema.ts");
+  return await readSchema(file, cwd);
 }
 
 function listOf(value: Options[string]): readonly string[] {
