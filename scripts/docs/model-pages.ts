@@ -41,7 +41,7 @@ export async function renderProvidersPage(): Promise<string> {
       "console",
       '$ export OPENAI_API_KEY=…\n$ offshoot run -m openai/gpt-5.1 "Say hello"\n$ offshoot run --url http://127.0.0.1:8000/v1 -m custom/my-model "Say hello"',
     ),
-    "A model is written `vendor/model`. Which one is used, in this order: the one you chose, the vendor whose key is set in the environment (the rows below in their order), then one whose key is stored ([auth.md](auth.md)), a server on this machine that answers (Ollama, llama.cpp, LM Studio, vLLM), the [embedded one](embedded.md). `offshoot run` says which and why.",
+    "A model is written `vendor/model`. Which one is used, in this order: the one you chose, the vendor whose key is set in the environment (the rows below in their order), then one whose key is stored ([auth.md](auth.md)), a server on this machine that answers (Ollama, llama.cpp, LM Studio, vLLM), the [embedded one](embedded.md). A [vendor of your own](#vendors-of-your-own) is never chosen by itself: name it with `-m`, or make it the default (`offshoot config set model gpu1/MODEL`). `offshoot run` says which and why.",
     "## Vendors",
     renderTable(["vendor", "", "key", "base URL", "APIs"], vendors),
     "The first API is the default; another is chosen with `--provider`:",

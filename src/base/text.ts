@@ -88,14 +88,20 @@ export function toUsd(usd: number): string {
 
 /** The known name closest to a mistyped one; undefined if none is near. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
-  const limit = Math.max(2, Math.floor(name.length / 3));
-  let best: string | undefined;
-  let bestDistance = limit + 1;
-  for (const candidate of known) {
+  return nearestFew(name, known)[0];
+}
+
+/** Those of the known names that are as near as the nearest one, in their order; three at most. */
+export function nearestFew(name: string, known: Iterable<string>): string[] {
+  let best: string[] = [];
+  let bestDistance = Math.max(2, Math.floor(name.length / 3));
+  for (const candidate of new Set(known)) {
     const distance = editDistance(name, candidate);
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    if (distance < bestDistance) best = [];
+    if (distance <= bestDistance) best.push(candidate);
+    bestDistance = Math.min(distance, bestDistance);
   }
-  return best;
+  return best.slice(0, 3);
 }
 
 function editDistance(a: string, b: string): number {

@@ -6,6 +6,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { storedIn, storedProblem, usesStored } from "../../base/stored-keys.ts";
+import { plural } from "../../base/text.ts";
 import { CATALOG, type Catalog, VENDOR_NAMES, vendorOf } from "../vendors/catalog.ts";
 import type { LocalServer } from "../vendors/local-servers.ts";
 import { EMBEDDED, EMBEDDED_MODEL, formatModelRef, parseModelRef } from "./model-ref.ts";
@@ -42,7 +43,18 @@ export async function chooseModel(wishes: ModelQuery): Promise<ModelChoice> {
     const reason = `${ref} (${explicit.source})`;
     return { ref, reason, source: "explicit", baseUrl: undefined };
   }
-  return chooseByKey(env) ?? (await chooseLocal(wishes.findLocal)) ?? chooseEmbedded();
+  const found = chooseByKey(env) ?? (await chooseLocal(wishes.findLocal)) ?? chooseEmbedded();
+  const hint = [HOW_TO_CHOOSE, ...toOwnHint(catalog)].join("; ");
+  return { ...found, reason: `${found.ref} (${found.reason}; ${hint})` };
+}
+
+/** A vendor of the settings is never looked for, so people who wonder why are told its name. */
+function toOwnHint(catalog: Catalog = CATALOG): string[] {
+  const [first, ...others] = catalog.own;
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "" : ` and ${plural(others.length, "other vendor")}`;
+  const model = `${first}/${catalog.of(first).defaultModel ?? "MODEL"}`;
+  return [`\`${first}\`${more} of your settings only by name: -m ${model}`];
 }
 
 /**
@@ -61,7 +73,7 @@ export function keyVariableIn(
   return set ?? names.find((name) => storedIn(env, name) !== undefined);
 }
 
-/** A key in the environment first, of any vendor; then a stored one. */
+/** A key in the environment first, of any vendor; then a stored one. The reason is without the model's name. */
 function chooseByKey(env: ModelQuery["env"]): ModelChoice | undefined {
   const found = VENDOR_NAMES.flatMap((vendor) => {
     const { defaultModel } = vendorOf(vendor);
@@ -73,8 +85,7 @@ function chooseByKey(env: ModelQuery["env"]): ModelChoice | undefined {
   if (best) {
     const { ref, variable, isStored } = best;
     const why = isStored ? "its key is stored" : `\`${variable}\` is set`;
-    const reason = `${ref} (${why}; ${HOW_TO_CHOOSE})`;
-    return { ref, reason, source: "key", baseUrl: undefined };
+    return { ref, reason: why, source: "key", baseUrl: undefined };
   }
   // Choosing another model because the stored key cannot be read would be a surprise.
   const problem = storedProblem(env);
@@ -87,12 +98,12 @@ async function chooseLocal(findLocal: ModelQuery["findLocal"]): Promise<ModelCho
   if (!server) return undefined;
   const ref = `${server.vendor}/${server.model}`;
   const where = new URL(server.baseUrl).host;
-  const reason = `${ref} (no key set; found at ${where}; ${HOW_TO_CHOOSE})`;
+  const reason = `no key set; found at ${where}`;
   return { ref, reason, source: "local", baseUrl: server.baseUrl };
 }
 
 function chooseEmbedded(): ModelChoice {
   const ref = `${EMBEDDED}/${EMBEDDED_MODEL}`;
-  const reason = `${ref} (no key, no local server found; ${HOW_TO_CHOOSE})`;
+  const reason = "no key, no local server found";
   return { ref, reason, source: "embedded", baseUrl: undefined };
 }

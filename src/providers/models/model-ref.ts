@@ -4,7 +4,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { clip, nearest } from "../../base/text.ts";
+import { clip, nearestFew } from "../../base/text.ts";
 import { CATALOG, type Catalog } from "../vendors/catalog.ts";
 import { MODELS } from "./model-table.ts";
 import { vendorsOfModel } from "./models.ts";
@@ -75,33 +75,33 @@ interface Written {
   readonly tail: string;
 }
 
-function unknown({ written, head, tail }: Written, { names }: Catalog): Failure {
-  const guess = guessRef({ written, head, tail }, [...names, EMBEDDED]);
-  const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
-  const vendors = [...names, EMBEDDED].join(", ");
+function unknown({ written, head, tail }: Written, { names, own }: Catalog): Failure {
+  const guesses = guessRefs({ written, head, tail }, [...names, EMBEDDED]);
+  const hint = guesses.length === 0 ? "" : ` Did you mean ${toChoice(guesses)}?`;
   const what = tail === "" ? "model or vendor" : "vendor";
   const name = clip(tail === "" ? written : head, 60);
+  const yours = own.length === 0 ? "" : ` Yours: ${clip(own.join(", "), 100)}.`;
   return invalid(
-    `Unknown ${what} \`${name}\`.${hint} Write vendor/model, with one of the vendors: ${vendors}.`,
+    `Unknown ${what} \`${name}\`.${hint} Write vendor/model; \`offshoot models --all\` lists them.${yours}`,
   );
 }
 
-/** The nearest valid name, in the form in which to write it. */
-function guessRef(
-  { written, head, tail }: Written,
-  vendors: readonly string[],
-): string | undefined {
+function toChoice(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(" or ");
+}
+
+/** The nearest valid names, in the form in which to write them. */
+function guessRefs({ written, head, tail }: Written, vendors: readonly string[]): string[] {
   if (tail !== "") {
-    const vendor = nearest(head, vendors);
-    return vendor && `${vendor}/${clip(tail, 60)}`;
+    return nearestFew(head, vendors).map((vendor) => `${vendor}/${clip(tail, 60)}`);
   }
+  const near = nearestFew(written, vendors);
+  if (near.length > 0) return near;
   const rows = MODELS.filter((row) => !row.name.endsWith("*"));
-  const name = nearest(
+  return nearestFew(
     written,
     rows.map((row) => row.name),
-  );
-  const row = rows.find((candidate) => candidate.name === name);
-  return nearest(written, vendors) ?? (row && `${row.vendor}/${row.name}`);
+  ).map((name) => `${rows.find((row) => row.name === name)?.vendor}/${name}`);
 }
 
 function invalid(message: string): Failure {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { chooseModel, type ModelQuery } from "../../../src/providers/models/choose-model.ts";
+import { CATALOG, createCatalog } from "../../../src/providers/vendors/catalog.ts";
 import type { LocalServer } from "../../../src/providers/vendors/local-servers.ts";
 
 const OLLAMA: LocalServer = {
@@ -67,6 +68,21 @@ describe("chooseModel", () => {
     assert.equal(
       (await chooseModel(wishes({}))).reason,
       "embedded/offline (no key, no local server found; choose with -m vendor/model, see `offshoot models`)",
+    );
+  });
+
+  it("names a vendor of the settings, which is only asked by its name", async () => {
+    const desk = { ...CATALOG.of("lmstudio"), defaultModel: undefined };
+    const gpu1 = { ...desk, defaultModel: "qwen3-8b" };
+    const reasonWith = async (own: Parameters<typeof createCatalog>[0]): Promise<string> =>
+      (await chooseModel(wishes({ catalog: createCatalog(own) }))).reason;
+    assert.match(
+      await reasonWith({ gpu1 }),
+      /see `offshoot models`; `gpu1` of your settings only by name: -m gpu1\/qwen3-8b\)$/,
+    );
+    assert.match(
+      await reasonWith({ desk, gpu1 }),
+      /; `desk` and 1 other vendor of your settings only by name: -m desk\/MODEL\)$/,
     );
   });
 

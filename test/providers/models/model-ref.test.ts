@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { formatModelRef, parseModelRef } from "../../../src/providers/models/model-ref.ts";
+import { CATALOG, createCatalog } from "../../../src/providers/vendors/catalog.ts";
 
 describe("parseModelRef", () => {
   const cases = [
@@ -31,11 +32,18 @@ describe("parseModelRef", () => {
     assert.deepEqual(parseModelRef("gpt-5", "custom"), { vendor: "openai", model: "gpt-5" });
   });
 
-  it("guesses a mistyped vendor and lists them all", () => {
+  it("guesses a mistyped vendor, and says where they are listed", () => {
     assert.throws(() => parseModelRef("opnai/gpt-5"), {
       code: "invalid_request",
       message:
-        /^Unknown vendor `opnai`\. Did you mean `openai\/gpt-5`\? .* vendors: openai, anthropic, .*embedded\.$/,
+        /^Unknown vendor `opnai`\. Did you mean `openai\/gpt-5`\? Write vendor\/model; `offshoot models --all` lists them\.$/,
+    });
+  });
+
+  it("names several vendors that are equally near, and those of the settings", () => {
+    const catalog = createCatalog({ gpu1: CATALOG.of("vllm"), gpu2: CATALOG.of("vllm") });
+    assert.throws(() => parseModelRef("gpu3/qwen", undefined, catalog), {
+      message: /Did you mean `gpu1\/qwen` or `gpu2\/qwen`\? .* Yours: gpu1, gpu2\.$/,
     });
   });
 
