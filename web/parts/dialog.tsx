@@ -68,7 +68,7 @@ export function Confirm({ title, button, action, children, onConfirm, onClose }:
           {button}
         </button>
         <button type="button" class="plain" onClick={onClose}>
-          Leave it
+          Cancel
         </button>
       </div>
     </Dialog>

@@ -113,9 +113,7 @@ function EntryTable({ entries }: { readonly entries: readonly Entry[] }) {
         <tbody>
           {entries.map((entry) => (
             <tr key={entry.id}>
-              <td class="number" title={toExactTime(entry.at_ms)}>
-                {toTime(entry.at_ms)}
-              </td>
+              <td title={toExactTime(entry.at_ms)}>{toTime(entry.at_ms)}</td>
               <td>
                 <span class={entry.status < 400 ? "chip good" : "chip bad"}>{entry.status}</span>
               </td>

@@ -29,8 +29,8 @@ export function CompareView() {
         <Compared key={`${a} ${b}`} a={a} b={b} />
       ) : (
         <Empty title="Choose two runs." icon="compare">
-          Their ids are in the list of <a href={toHref("runs")}>runs</a>; the newest are offered
-          here.
+          Click into a field to choose one of the newest runs. Or open a{" "}
+          <a href={toHref("runs")}>run</a> and press Compare.
         </Empty>
       )}
     </div>

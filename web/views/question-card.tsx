@@ -56,7 +56,7 @@ export function QuestionCard({ question, isOpen, reload, putAway }: QuestionProp
         </span>
         <span class="quiet">
           asked {toAgo(question.at_ms, now.value)}
-          {isOpen && question.until_ms ? `, denied ${toAgo(question.until_ms, now.value)}` : ""}
+          {isOpen && question.until_ms ? `, expires ${toAgo(question.until_ms, now.value)}` : ""}
         </span>
       </header>
       <div class="body stack">

@@ -73,13 +73,15 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         />
       ))}
       {["from", "to"].map((name) => (
-        <input
-          key={name}
-          type="date"
-          aria-label={`${name} day`}
-          value={filters[name] ?? ""}
-          onChange={(event) => refine({ [name]: event.currentTarget.value })}
-        />
+        <label key={name} class="check">
+          {name}
+          <input
+            type="date"
+            aria-label={`${name} day`}
+            value={filters[name] ?? ""}
+            onChange={(event) => refine({ [name]: event.currentTarget.value })}
+          />
+        </label>
       ))}
     </div>
   );

@@ -104,6 +104,9 @@ function OneSession({ id }: { readonly id: string }) {
             <SessionHead session={detail} />
             <div class="reading">
               <div class="conversation">
+                {detail.turns.length === 0 && (
+                  <p class="quiet">No turn has ended yet. Open the run to see it work.</p>
+                )}
                 {detail.turns.map((turn) => (
                   <SessionTurn key={turn.turn} session={detail} turn={turn} />
                 ))}

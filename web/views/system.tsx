@@ -13,6 +13,7 @@ import type {
   SystemView as System,
 } from "../core/views.ts";
 import { Empty, Loaded, Section, ViewHead } from "../parts/loaded.tsx";
+import { Prose } from "../parts/prose.tsx";
 import { Status } from "../parts/status.tsx";
 import { Facts } from "./run/facts.tsx";
 
@@ -57,7 +58,7 @@ function Processes() {
             of={{
               Version: value.version,
               Node: value.node,
-              "This process": String(value.pid),
+              "Process id": String(value.pid),
               "Up for": toDuration(value.uptime_seconds * 1000),
               Memory: toBytes(value.memory.rss_bytes),
               Heap: toBytes(value.memory.heap_bytes),
@@ -79,7 +80,7 @@ function Processes() {
 const LEASE_MS = 10_000;
 
 function Workers({ workers, pid }: { readonly workers: System["workers"]; readonly pid: number }) {
-  if (workers.length === 0) return <Empty title="No process has a run." icon="system" />;
+  if (workers.length === 0) return <Empty title="No process works on a run now." icon="system" />;
   return (
     <div class="table" tabIndex={0}>
       <table>
@@ -230,7 +231,9 @@ function SettingTable({ data }: { readonly data: readonly SettingView[] }) {
               <td class="wide">
                 <b class="mono">{name}</b>
                 <br />
-                <span class="quiet">{summary}</span>
+                <span class="quiet">
+                  <Prose text={summary} />
+                </span>
               </td>
               <td class="mono value">{value === null ? "–" : toShown(value)}</td>
               <td class="quiet">{source}</td>
@@ -271,11 +274,13 @@ function Doctor() {
                     </td>
                     <th scope="row">{name}</th>
                     <td class="wide">
-                      {found}
+                      <Prose text={found} />
                       {advice && (
                         <>
                           <br />
-                          <span class="quiet">{advice}</span>
+                          <span class="quiet">
+                            <Prose text={advice} />
+                          </span>
                         </>
                       )}
                     </td>

@@ -8,6 +8,9 @@ import type { RecordPage, TenantView, UsageView } from "../core/views.ts";
 import { Empty, Loaded, ViewHead } from "../parts/loaded.tsx";
 import { Meter } from "../parts/meter.tsx";
 
+/** Marks that connect runs with their sessions: part of both, and nothing that a person has made. */
+const MARKS: ReadonlySet<string> = new Set(["session_run", "session_next", "session_unkept"]);
+
 /** The record counts up to this number. */
 const MOST_COUNTED = 10_000;
 
@@ -36,7 +39,7 @@ export function TenantsView() {
                   <tr>
                     <th>Tenant</th>
                     <th>Storage</th>
-                    <th>Things</th>
+                    <th>Stored objects</th>
                     <th class="number">Keys</th>
                     <th class="number">Cost, 30 days</th>
                   </tr>
@@ -74,12 +77,14 @@ export function TenantsView() {
 }
 
 function Storage({ tenant: { bytes, storage_bytes } }: { readonly tenant: TenantView }) {
-  if (storage_bytes === null) return <>{toBytes(bytes)}, no limit of a key</>;
+  if (storage_bytes === null) return <>{toBytes(bytes)}, no limit</>;
   return <Meter name="Kept" used={bytes} limit={storage_bytes} format={toBytes} />;
 }
 
 function Counts({ counts }: { readonly counts: TenantView["counts"] }) {
-  const rows = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  const rows = Object.entries(counts)
+    .filter(([kind]) => !MARKS.has(kind))
+    .sort(([, a], [, b]) => b - a);
   return (
     <span class="row tight">
       {rows.map(([kind, count]) => (

@@ -175,8 +175,8 @@ function FailureRow({ call }: { readonly call: FailedCallView }) {
       <td class="mono">{tool}</td>
       <td class="wide">
         {rule && <code>{rule}</code>}{" "}
-        {clip(reason ?? (status === "denied" ? (about ?? "") : ""), 160)}
-        <a href={toHref(`runs/${encodeURIComponent(root_id)}?node=${node}`)}> The call</a>
+        {clip(reason ?? (status === "denied" ? (about ?? "") : ""), 160)}{" "}
+        <a href={toHref(`runs/${encodeURIComponent(root_id)}?node=${node}`)}>Show the call</a>
       </td>
       <td>{clip(label ?? title, 60)}</td>
       <td class="number">{toTime(at_ms)}</td>

@@ -1,6 +1,12 @@
 /** The usage of models and tools over time, from the rows that the store writes with each of their calls. */
 
-import { DECIDERS, type DecidedBy, type ToolDecision } from "../../protocol/run-events.ts";
+import { clip } from "../../base/text.ts";
+import {
+  DECIDERS,
+  type DecidedBy,
+  type LoggedEvent,
+  type ToolDecision,
+} from "../../protocol/run-events.ts";
 import type { FailedCall, UsageKey, UsageSum } from "../../store/run-index.ts";
 import { toDay } from "../../store/run-notes.ts";
 import type { Viewer } from "./found-runs.ts";
@@ -107,6 +113,18 @@ function parseCallCursor(text: string | null): {
  */
 const DECISION_EVENTS = 64;
 
+const MAX_REASON_CHARS = 300;
+
+/** The text that the model got in place of a result, if it is among these events. */
+function findFailure(events: readonly LoggedEvent[], callId: string): string | undefined {
+  for (const { event } of events) {
+    if (event.type !== "tool_end" || event.call_id !== callId) continue;
+    const output = event.item.type === "function_call_output" ? event.item.output : undefined;
+    return typeof output === "string" ? clip(output, MAX_REASON_CHARS) : undefined;
+  }
+  return undefined;
+}
+
 /** The rule and the reason are read from the log: a page of them is a few short reads. */
 async function toFailedCallView(
   { engine }: Pick<ReadParts, "engine">,
@@ -114,9 +132,12 @@ async function toFailedCallView(
 ): Promise<FailedCallView> {
   const { run_id, seq, decided_by, status } = call;
   const about = DECIDERS[decided_by as DecidedBy] ?? null;
-  if (status !== "denied") return { object: "call", ...call, about, rule: null, reason: null };
   const events = await engine.record.readEvents(run_id, seq - 1, DECISION_EVENTS);
   const started = events[0]?.event;
+  if (status !== "denied") {
+    const told = started?.type === "tool_start" ? findFailure(events, started.call_id) : undefined;
+    return { object: "call", ...call, about, rule: null, reason: told ?? null };
+  }
   const decision = events.find(
     ({ event }): boolean =>
       event.type === "tool_decision" &&

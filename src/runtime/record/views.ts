@@ -241,8 +241,9 @@ export interface FailedCallView {
   /** Who decided about it, and what that means. */
   readonly decided_by: string | null;
   readonly about: string | null;
-  /** For a denied call: the rule, and why. */
+  /** The rule that denied it. */
   readonly rule: string | null;
+  /** Why it was denied, or the beginning of what the model was told about its failure. */
   readonly reason: string | null;
   readonly at_ms: number;
   readonly ended_at_ms: number | null;

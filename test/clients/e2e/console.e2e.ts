@@ -175,7 +175,7 @@ describe("a key", () => {
     await form.getByLabel("Name").fill("reader");
     await form.getByLabel("runs", { exact: true }).check();
     assert.deepEqual(await findObstacles(page), []);
-    await form.getByRole("button", { name: "Make the key" }).click();
+    await form.getByRole("button", { name: "Create the key" }).click();
     const shown = page.getByRole("dialog", { name: "The key reader" });
     const token = await shown.locator(".secret code").innerText();
     await shown.getByRole("button", { name: "I have stored it" }).click();

@@ -180,6 +180,22 @@ describe("a step of a run", () => {
     assert.equal((await bench.ask("/v1/usage/failures?status=x", { token })).status, 400);
   });
 
+  it("names what the model was told about a call that failed", async (t) => {
+    const { provider } = listening(({ items }) =>
+      items.some(({ type }) => type === "function_call_output")
+        ? reply.text("It is missing.")
+        : reply.calls([call("read", { path: "gone.txt" })]),
+    );
+    const bench = await startRuns(t, { provider });
+    const token = await bench.key();
+    const run = await bench.runtime.run({ model: "test/model", input: "Read it", tools: ["read"] });
+    await run.result();
+    const { body } = await bench.ask("/v1/usage/failures?status=failed", { token });
+    fits("FailedCallList", body);
+    assert.equal(body.data.length, 1);
+    assert.match(body.data[0].reason, /gone\.txt/);
+  });
+
   it("is shortened if it is long, and sent in pieces; anything else is not found", async (t) => {
     const long = "字".repeat(700_000);
     const { provider } = listening(() => reply.text(long, { pieceLength: 50_000 }));

@@ -40,7 +40,7 @@ export function NewKeyDialog({ onMade, onClose }: NewKeyProps) {
           <TextField
             label="Name"
             value={name.value}
-            hint="for people, as app"
+            hint="for example app"
             set={(value) => {
               name.value = value;
             }}
@@ -54,7 +54,7 @@ export function NewKeyDialog({ onMade, onClose }: NewKeyProps) {
             }}
           />
         </div>
-        <KeyFields form={form} />
+        <KeyFields form={form} noDays="never" />
         <Said of={action} />
         <div class="row">
           <button
@@ -62,10 +62,10 @@ export function NewKeyDialog({ onMade, onClose }: NewKeyProps) {
             class="main"
             disabled={name.value.trim() === "" || action.busy.value}
           >
-            Make the key
+            Create the key
           </button>
           <button type="button" class="plain" onClick={onClose}>
-            Leave it
+            Cancel
           </button>
         </div>
       </form>
@@ -138,7 +138,7 @@ export function KeyDialog({ of: key, reload, onSecret, onClose }: KeyProps) {
         </p>
       )}
       {isActive ? (
-        <KeyFields form={form} />
+        <KeyFields form={form} noDays="as it is" />
       ) : (
         <p class="quiet">It is revoked, which is for good.</p>
       )}

@@ -58,7 +58,13 @@ function toAmount(name: string, text: string): number | null {
   throw new Error(`${LIMITS[name]?.label ?? name}: “${text}” is not a number.`);
 }
 
-export function KeyFields({ form }: { readonly form: Signal<KeyForm> }) {
+interface KeyFieldsProps {
+  readonly form: Signal<KeyForm>;
+  /** What an empty field for the days means. */
+  readonly noDays: string;
+}
+
+export function KeyFields({ form, noDays }: KeyFieldsProps) {
   const set = (changed: Partial<KeyForm>): void => {
     form.value = { ...form.peek(), ...changed };
   };
@@ -102,7 +108,7 @@ export function KeyFields({ form }: { readonly form: Signal<KeyForm> }) {
         <TextField
           label="Expires in days"
           value={days}
-          hint="as it is"
+          hint={noDays}
           set={(value) => set({ days: value })}
         />
         {Object.entries(LIMITS).map(([name, { label }]) => (

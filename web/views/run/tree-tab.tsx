@@ -45,6 +45,14 @@ export function TreeTab({ tree, picked, pick }: TreeTabProps) {
   return (
     <div class="tree">
       {problem !== "" && <Problem text={problem} />}
+      <div class="tree-row tree-head" aria-hidden="true">
+        <span>Step</span>
+        <span />
+        <span class="bar-room" />
+        <span class="number">Time</span>
+        <span class="number">Tokens</span>
+        <span class="number">Cost</span>
+      </div>
       <VirtualList
         label="Tree and timeline"
         role="tree"
