@@ -1,5 +1,6 @@
 /** The usage of models and tools over time, from the rows that the store writes with each of their calls. */
 
+import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import {
   DECIDERS,
@@ -120,7 +121,11 @@ function findFailure(events: readonly LoggedEvent[], callId: string): string | u
   for (const { event } of events) {
     if (event.type !== "tool_end" || event.call_id !== callId) continue;
     const output = event.item.type === "function_call_output" ? event.item.output : undefined;
-    return typeof output === "string" ? clip(output, MAX_REASON_CHARS) : undefined;
+    if (typeof output !== "string") return undefined;
+    // The tools that delegate answer with a document.
+    const document = tryParseJson(output);
+    const error = isJsonObject(document) ? document["error"] : undefined;
+    return clip(typeof error === "string" ? error : output, MAX_REASON_CHARS);
   }
   return undefined;
 }

@@ -184,16 +184,21 @@ describe("a step of a run", () => {
     const { provider } = listening(({ items }) =>
       items.some(({ type }) => type === "function_call_output")
         ? reply.text("It is missing.")
-        : reply.calls([call("read", { path: "gone.txt" })]),
+        : reply.calls([call("read", { path: "gone.txt" }), call("subagent", { label: "" })]),
     );
     const bench = await startRuns(t, { provider });
     const token = await bench.key();
-    const run = await bench.runtime.run({ model: "test/model", input: "Read it", tools: ["read"] });
+    const tools = ["read", "subagent"];
+    const run = await bench.runtime.run({ model: "test/model", input: "Read it", tools });
     await run.result();
     const { body } = await bench.ask("/v1/usage/failures?status=failed", { token });
     fits("FailedCallList", body);
-    assert.equal(body.data.length, 1);
-    assert.match(body.data[0].reason, /gone\.txt/);
+    const reasons = new Map<string, string>(
+      body.data.map(({ tool, reason }: { tool: string; reason: string }) => [tool, reason]),
+    );
+    assert.match(reasons.get("read") ?? "", /gone\.txt/);
+    // Its error, and not the document around it.
+    assert.match(reasons.get("subagent") ?? "", /^[^{]*`?label/);
   });
 
   it("is shortened if it is long, and sent in pieces; anything else is not found", async (t) => {
