@@ -17,6 +17,8 @@ interface ShowIo extends Io {
   readonly live?: LiveBlock | undefined;
   /** True if the run is in the record: a line at the end then shows its id. */
   readonly isRecorded?: boolean | undefined;
+  /** A sentence for the end of the last line: how to continue after this ending. */
+  readonly toNext?: ((end: RunEnd) => Promise<string | undefined>) | undefined;
 }
 
 /**
@@ -60,10 +62,15 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
 }
 
 /** Says why a run did not complete, if that was not shown yet; resolves with its exit code. */
-export async function showEnd(end: RunEnd, projection: Projection, io: Io): Promise<number> {
+export async function showEnd(
+  end: RunEnd,
+  projection: Projection,
+  io: Io & Pick<ShowIo, "toNext">,
+): Promise<number> {
   const isToldWhy = end.ending === "refused" && projection.hasToldWhy?.();
   if (end.ending !== "completed" && !isToldWhy) {
-    await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
+    const next = await io.toNext?.(end);
+    await io.stderr.write(`offshoot: ${toLine(end, io)}${next === undefined ? "" : ` ${next}`}\n`);
   }
   return exitCodeOf(end);
 }

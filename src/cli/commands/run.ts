@@ -2,13 +2,12 @@
  * `offshoot run`: runs one prompt through an agent. Everything is checked before anything is sent.
  */
 
-import { toOutputFormat } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { followTree } from "../../delegation/ledger/follow-tree.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
+import type { RunEnd } from "../../protocol/run-events.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { withOrigin } from "../../runtime/config/setting-origin.ts";
@@ -22,11 +21,13 @@ import {
   type RuntimeOptions,
 } from "../../runtime/runtime.ts";
 import { toGivenRules, toRuntimeOptions } from "../../runtime/settings.ts";
+import type { FormatSources } from "../answer-format.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
 import { findFilesInPrompt, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
+import type { EndedRun } from "../larger-limit.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openRunConfig } from "../open-config.ts";
@@ -56,7 +57,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const template = await openTemplate(options, io);
   const layer = agent ? toAgentLayer(agent) : template?.layer;
   const { config, warn } = await openRunConfig(options, io, layer);
-  const format = await readFormat(options, { config, agent, cwd: io.cwd });
+  const format = await openFormat(options, { config, agent, cwd: io.cwd });
   const message = await readUserMessage({ words, files: listOf(options["file"]), template }, io);
   const choice = await pickModel(config, network, io);
   const output = pickOutput(options, config);
@@ -101,22 +102,47 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
     }
     const started = await runtime.run(request);
     if (!config.get("quiet")) await tellSession(started, { runtime, session, choice, io });
+    const controls = createTreeControls(runtime.engine);
     const projection = openProjection(output, {
       ...io,
-      brief: config.get("brief"),
-      verbose: options["verbose"] === true,
-      quiet: config.get("quiet"),
+      ...toLook(config, options),
       isStructured: format.type !== "text",
-      doneMarker: config.get("done_marker"),
       live,
-      controls: createTreeControls(runtime.engine),
+      controls,
     });
     const tree = toTree(started, runtime);
     const isRecorded = settings.storePath !== undefined && !config.get("quiet");
-    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live, isRecorded });
+    const toNext = hintOf({ asked: request, run: started, settings });
+    const shown = { ...io, quiet: asking?.quiet, live, isRecorded, toNext };
+    return await showRun(tree, projection, shown);
   } finally {
     await runtime.close();
   }
+}
+
+/** The code that reads and checks schemas is loaded only if the answer is not plain text. */
+async function openFormat(options: Options, sources: FormatSources): Promise<OutputFormat> {
+  const { agent, config } = sources;
+  const isAsked = options["json-object"] || options["schema"] !== undefined;
+  const isOfAgent = (agent?.outputSchema ?? agent?.outputMode) !== undefined;
+  if (!isAsked && !isOfAgent && config.get("output_mode") === "text") return { type: "text" };
+  const { readFormat } = await import("../answer-format.ts");
+  return await readFormat(options, sources);
+}
+
+/** The code of the hint is loaded only for a run that did not complete. */
+function hintOf(ended: EndedRun): (end: RunEnd) => Promise<string | undefined> {
+  return async (end) => (await import("../larger-limit.ts")).toNextHint(end, ended);
+}
+
+/** What the person wants to see of a run. */
+function toLook(config: Config, options: Options) {
+  return {
+    brief: config.get("brief"),
+    verbose: options["verbose"] === true,
+    quiet: config.get("quiet"),
+    doneMarker: config.get("done_marker"),
+  };
 }
 
 /** The run whose events are those of its subagents, too. */
@@ -169,44 +195,6 @@ function pickOutput(options: Options, config: Config): OutputFormatName {
     throw new Failure("invalid_request", `Give either --sse or -o ${named}, not both.`);
   }
   return options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
-}
-
-interface FormatSources {
-  readonly config: Config;
-  readonly agent: AgentDefinition | undefined;
-  readonly cwd: string;
-}
-
-/** The format of the flags; else that of the agent's file, else that of the settings. */
-async function readFormat(
-  options: Options,
-  { config, agent, cwd }: FormatSources,
-): Promise<OutputFormat> {
-  const file = options["schema"];
-  if (options["json-object"] && file !== undefined) {
-    throw new Failure("invalid_request", "Give either --schema or --json-object, not both.");
-  }
-  if (options["json-object"]) return { type: "json_object" };
-  if (typeof file === "string") {
-    return toOutputFormat({ output_schema: await readSchemaFile(file, cwd) });
-  }
-  if (agent?.outputSchema ?? agent?.outputMode) {
-    const { outputMode: output_mode, outputSchema: output_schema } = agent;
-    return toOutputFormat({ output_mode, output_schema });
-  }
-  const mode = config.get("output_mode");
-  if (mode === "text") return { type: "text" };
-  const path = config.get("output_schema");
-  const read = (): Promise<JsonObject | null> =>
-    path === undefined ? Promise.resolve(null) : readSchemaFile(path, cwd);
-  const output_schema = await withOrigin(config, "output_schema", read);
-  return toOutputFormat({ output_mode: mode, output_schema });
-}
-
-/** The code that checks schemas is loaded only if one is named: most runs have none. */
-async function readSchemaFile(file: string, cwd: string): Promise<JsonObject> {
-  const { readSchema } = await import("../read-schema.ts");
-  return await readSchema(file, cwd);
 }
 
 function listOf(value: Options[string]): readonly string[] {

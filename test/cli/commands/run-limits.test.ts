@@ -1,7 +1,9 @@
 /** Settings that limit what a model's server may send: they hold in `offshoot run` as in a server. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import { loadConfig } from "../../../src/runtime/config/config.ts";
 import { toRuntimeOptions } from "../../../src/runtime/settings.ts";
@@ -51,5 +53,37 @@ describe("max_parallel_calls", () => {
     assert.equal(await of({}, {}), 8);
     assert.equal(await of({ [given.env]: "3" }, {}), 3);
     assert.equal(await of({ [given.env]: "3" }, { "max-parallel-calls": "2" }), 2);
+  });
+});
+
+describe("a run that ends at a limit", () => {
+  const asked = ["run", "-m", "embedded", "read notes.md"];
+  async function ended(t: TestContext, flags: readonly string[]): Promise<string> {
+    const sandbox = createSandbox(t);
+    writeFileSync(join(sandbox.cwd, "notes.md"), "Some words.\n");
+    const io = createFakeIo({ ...sandbox, env: { OFFSHOOT_PROBE_LOCAL: "false" } });
+    assert.notEqual(await main([...asked, ...flags], io), 0);
+    return io.written.stderr.trimEnd().split("\n").at(-1) ?? "";
+  }
+
+  it("names the flag that continues it with more", async (t) => {
+    assert.match(
+      await ended(t, ["--max-total-tokens", "6000"]),
+      /^offshoot: The budget of 6,000 tokens does not .* To continue with a larger limit: offshoot run -c --max-total-tokens N "continue"$/,
+    );
+    assert.match(
+      await ended(t, ["--max-turns", "1"]),
+      /limit of 1 turn\. To continue with a larger limit: offshoot run -c --max-turns N "continue"$/,
+    );
+    assert.match(
+      await ended(t, ["--max-tokens", "2", "--max-total-tokens", "90000"]),
+      /-c --max-total-tokens N or --max-tokens N "continue"$/,
+    );
+  });
+
+  it("is to be run again if nothing of it can be continued", async (t) => {
+    const again = /Run it again with a larger limit: --max-total-tokens N\.$/;
+    assert.match(await ended(t, ["--max-total-tokens", "10"]), again);
+    assert.match(await ended(t, ["--max-total-tokens", "6000", "--no-store"]), again);
   });
 });
