@@ -191,7 +191,10 @@ describe("endings", { concurrency: 2 }, () => {
     await using upstream = await CHAT.start({ engine: script(...answers) });
     const ended = await place.run(runAt(upstream, CHAT, "--max-turns", "1", "Hi"));
     check(ended, { code: 3, stdout: "Looking.\n" });
-    assert.match(ended.stderr, /\noffshoot: The run stopped at its limit of 1 turn\.\n$/);
+    assert.match(
+      ended.stderr,
+      /\noffshoot: The run stopped at its limit of 1 turn\. .*run -c --max-turns N "continue"\n$/,
+    );
     assert.equal(upstream.requests.length, 1);
   });
 
@@ -201,7 +204,10 @@ describe("endings", { concurrency: 2 }, () => {
       await using upstream = await wire.start({ engine: script(reply.length("It was a dark")) });
       const ended = await place.run(runAt(upstream, wire, "--max-tokens", "16", "Tell a story"));
       check(ended, { code: 4, stdout: "It was a dark\n" });
-      assert.match(ended.stderr, /\noffshoot: The answer was cut at its token limit\.\n$/);
+      assert.match(
+        ended.stderr,
+        /\noffshoot: The answer was cut at its token limit\. .*run -c --max-tokens N "continue"\n$/,
+      );
     });
   }
 
