@@ -112,7 +112,7 @@ async function migrate({ path, maintenance, config, io }: Looked): Promise<Done>
   const line =
     from === to
       ? `${path} has the tables of this version already (${to})`
-      : `${path} has the tables of this version now (${to}, ${from} before)`;
+      : `${path} has the tables of this version now (version ${to}, before: ${from})`;
   const facts = { path, version: to, version_before: from, vectors };
   return { line: [line, ...toVectorLines(vectors)].join("\n"), facts };
 }
