@@ -9,18 +9,13 @@ import {
   TEMPLATE_OPTIONS,
   TEMPLATES_COMMAND,
 } from "./file-commands.ts";
+import { AUDIT_COMMAND, KEYS_COMMAND } from "./key-commands.ts";
 import { AUTH_COMMAND, MODELS_COMMAND, SETUP_COMMAND } from "./model-commands.ts";
 import { MODEL_OPTIONS } from "./model-options.ts";
 import { ACP_COMMAND, MCP_COMMAND } from "./protocol-commands.ts";
-import { RUNS_COMMAND, SESSIONS_COMMAND, STORE_COMMAND, UNDO_COMMAND } from "./record-commands.ts";
-import {
-  AUDIT_COMMAND,
-  KEYS_COMMAND,
-  SERVE_COMMAND,
-  UI_COMMAND,
-  WEBHOOKS_COMMAND,
-  WORKER_COMMAND,
-} from "./server-commands.ts";
+import { SESSIONS_COMMAND, STORE_COMMAND, UNDO_COMMAND } from "./record-commands.ts";
+import { RUNS_COMMAND } from "./runs-command.ts";
+import { SERVE_COMMAND, UI_COMMAND, WEBHOOKS_COMMAND, WORKER_COMMAND } from "./server-commands.ts";
 import { PROMPT_OPTIONS, SESSION_OPTIONS } from "./session-options.ts";
 import { ENGINE_OPTION, STORE_OPTION } from "./store-option.ts";
 import { APPROVE_OPTION, RULE_OPTIONS } from "./tool-options.ts";

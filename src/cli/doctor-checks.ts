@@ -1,35 +1,18 @@
 /**
- * The checks of `offshoot doctor`, one function each. None of them leaves a change, shows the value of a key, or asks
- * a server on another machine.
+ * Runs the checks of `offshoot doctor`, and has those of the machine: programs, sandbox, proxies. No check leaves a
+ * change, shows the value of a key, or asks a server on another machine.
  */
 
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
-import { access, mkdtemp, rmdir, stat } from "node:fs/promises";
 import { release } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { toFailure } from "../base/failure.ts";
-import { keyIn, usesStored } from "../base/stored-keys.ts";
-import { clip, plural } from "../base/text.ts";
+import { clip } from "../base/text.ts";
 import { readTrustedBundle } from "../providers/http/ca-bundles.ts";
-import { variableIn } from "../providers/http/own-fields.ts";
-import { chooseModel, keyVariableIn } from "../providers/models/choose-model.ts";
-import { CATALOG, VENDOR_NAMES, vendorOf } from "../providers/vendors/catalog.ts";
-import {
-  createProbe,
-  findLocalServer,
-  type LocalServer,
-  originsIn,
-} from "../providers/vendors/local-servers.ts";
-import { withoutPassword } from "../runtime/config/address-text.ts";
 import { type Config, loadConfig } from "../runtime/config/config.ts";
-import { toStoreAddress } from "../runtime/config/store-address.ts";
-import { catalogOf } from "../runtime/model-address.ts";
-import { createNetwork } from "../runtime/network.ts";
-import { projectConfigFile, userPaths } from "../runtime/paths.ts";
-import { JOURNAL_VERSION } from "../store/journal-version.ts";
-import { isPostgres, openKept } from "../store/open-kept.ts";
+import { projectConfigFile } from "../runtime/paths.ts";
 import { toHooks } from "../tools/hooks/hook.ts";
 import {
   probeGaps,
@@ -39,6 +22,7 @@ import {
 } from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
 import { broken, type DoctorCheck, type DoctorSurroundings, gap, ok } from "./doctor-check.ts";
+import { canAccess, checkData, checkSqlite } from "./doctor-data.ts";
 import {
   checkAliases,
   checkKeyStore,
@@ -46,6 +30,7 @@ import {
   checkStoredKeys,
   checkTemplates,
 } from "./doctor-files.ts";
+import { checkKeys, checkModel, checkServer, checkVendors, findServer } from "./doctor-models.ts";
 import type { Io } from "./io.ts";
 
 /** Runs them in the order in which they are shown. */
@@ -107,85 +92,6 @@ async function checkConfig(
   } catch (thrown) {
     const advice = "Fix the file: every command fails until then.";
     return [undefined, [broken("config", toFailure(thrown).message, advice)]];
-  }
-}
-
-/** The keys of our vendors and of those of the settings. */
-export function checkKeys({ env }: DoctorSurroundings, config?: Config): DoctorCheck {
-  const catalog = config ? catalogOf(config) : CATALOG;
-  const vendors = [...VENDOR_NAMES, ...catalog.own];
-  const set = vendors.flatMap((vendor) => keyVariableIn(vendor, env, catalog) ?? []);
-  const named = [...new Set(set)].map((name) =>
-    usesStored(env, name) ? `${name} (stored)` : name,
-  );
-  if (named.length > 0) return ok("keys", named.join(", "));
-  const { keyVariable, keyUrl } = vendorOf("openai");
-  return gap(
-    "keys",
-    "none set",
-    `Get one (${keyUrl}) and store it with \`offshoot auth set openai\`, or put it in \`${keyVariable}\`, or use a local server.`,
-  );
-}
-
-/** The vendors of the settings, and the variables that they need and that are not set. */
-function checkVendors({ env }: DoctorSurroundings, config: Config | undefined): DoctorCheck[] {
-  if (!config) return [];
-  const catalog = catalogOf(config);
-  return catalog.own.map((vendor): DoctorCheck => {
-    const { baseUrl, keyVariable, fields } = catalog.of(vendor);
-    const headers = Object.values(fields?.headers ?? {}).flatMap((text) => variableIn(text) ?? []);
-    const needed = [...(keyVariable === undefined ? [] : [keyVariable]), ...headers];
-    const missing = needed.find((name) => keyIn(env, name) === undefined);
-    const name = `vendor ${vendor}`;
-    if (missing === undefined) return ok(name, baseUrl);
-    return gap(name, `\`${missing}\` is not set`, `Put its value there: ${baseUrl} needs it.`);
-  });
-}
-
-async function findServer({ env }: DoctorSurroundings): Promise<LocalServer | undefined> {
-  const network = createNetwork(env);
-  try {
-    const probe = createProbe(await network.open());
-    return await findLocalServer({ probe, origins: originsIn(env) });
-  } catch {
-    // The CA bundle cannot be read; its own check says so.
-    return undefined;
-  } finally {
-    await network.close().catch(() => {});
-  }
-}
-
-function checkServer(config: Config | undefined, server: LocalServer | undefined): DoctorCheck {
-  const name = "local server";
-  if (server) return ok(name, `${server.vendor} at ${server.baseUrl}, ${server.model}`);
-  if (config?.get("probe_local") === false)
-    return ok(name, "not looked for (`probe_local` is off)");
-  return gap(
-    name,
-    "none found",
-    "Start Ollama, llama.cpp's server, LM Studio or vLLM to use a model on this machine.",
-  );
-}
-
-async function checkModel(
-  { env }: DoctorSurroundings,
-  config: Config | undefined,
-  server: LocalServer | undefined,
-): Promise<DoctorCheck> {
-  const value = config?.get("model");
-  try {
-    const { reason } = await chooseModel({
-      explicit:
-        value === undefined ? undefined : { value, source: config?.sourceOf("model") ?? "" },
-      otherwise: config?.get("url") === undefined ? undefined : "custom",
-      catalog: config && catalogOf(config),
-      env,
-      findLocal: async () => server,
-    });
-    return ok("model", reason);
-  } catch (thrown) {
-    const from = config?.sourceOf("model");
-    return broken("model", toFailure(thrown).message, `Change \`model\` (${from}).`);
   }
 }
 
@@ -260,93 +166,6 @@ async function checkProgram(
   return gap(program, `\`${program}\` is not on the PATH`, advice);
 }
 
-/** Checks the nearest folder that exists: the missing ones are made when a run is first stored. */
-async function checkData(
-  { home, env }: DoctorSurroundings,
-  config: Config | undefined,
-): Promise<DoctorCheck> {
-  const address = config && toStoreAddress(config, env);
-  if (address !== undefined && isPostgres(address)) return await checkDatabase(address);
-  const own = config?.get("store_path");
-  // The folder does not depend on the settings, so it is known even if their file cannot be read.
-  const { dataDir } = config?.paths ?? userPaths(env, home);
-  const folder = own === undefined ? dataDir : dirname(own);
-  let at = folder;
-  while (at !== dirname(at) && !(await canAccess(at, constants.F_OK))) at = dirname(at);
-  const isFolder = (await stat(at)).isDirectory();
-  const isWritable = await canAccess(at, constants.W_OK);
-  if (isFolder && isWritable && (at === folder || (await canMakeFolder(at)))) {
-    return await checkRecord(own ?? config?.paths.runsFile ?? join(folder, "runs.db"), folder);
-  }
-  const problem = isFolder ? "cannot be written to" : "is not a folder";
-  return broken(
-    "data",
-    `${at} ${problem}`,
-    "Fix that, set `OFFSHOOT_DATA` to another folder, or run with --no-store.",
-  );
-}
-
-/**
- * Tried and removed again: some file systems refuse new folders without reporting it in advance.
- */
-async function canMakeFolder(at: string): Promise<boolean> {
-  try {
-    await rmdir(await mkdtemp(join(at, ".offshoot-")));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Opened and read as every command does. A record that does not exist yet is not created. */
-async function checkRecord(file: string, folder: string): Promise<DoctorCheck> {
-  if (!(await canAccess(file, constants.F_OK))) return ok("data", folder);
-  try {
-    await (await openKept(file)).maintenance.probe();
-    return ok("data", folder);
-  } catch (thrown) {
-    const reason = clip(toFailure(thrown).message, 120);
-    return broken(
-      "data",
-      `${file} cannot be opened: ${reason}`,
-      "Every command that keeps or reads runs fails. Restore a backup, or move the file away.",
-    );
-  }
-}
-
-async function checkDatabase(address: string): Promise<DoctorCheck> {
-  const name = withoutPassword(address);
-  const kept = await openKept(address);
-  try {
-    await kept.maintenance.refuseDamaged(0);
-    await kept.maintenance.checkWritable();
-    const found = `${name}, Postgres ${await kept.maintenance.version()}`;
-    const unfinished = await (await kept.record()).listUnfinished();
-    const newer = unfinished.filter(({ journal }) => journal > JOURNAL_VERSION).length;
-    if (newer === 0) return ok("data", found);
-    const left = `${plural(newer, "unfinished run")} of a newer Offshoot`;
-    return gap("data", `${found}; ${left}`, "This version leaves them alone: update it.");
-  } catch (thrown) {
-    return broken(
-      "data",
-      clip(toFailure(thrown).message, 160),
-      "Every command that keeps or reads runs fails.",
-    );
-  } finally {
-    await kept.close();
-  }
-}
-
-async function checkSqlite(): Promise<DoctorCheck> {
-  try {
-    const { maintenance } = await openKept("sqlite:");
-    return ok("sqlite", await maintenance.version());
-  } catch (thrown) {
-    const reason = clip(toFailure(thrown).message, 120);
-    return broken("sqlite", reason, "Install Offshoot again, or run with --no-store.");
-  }
-}
-
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"];
 
 /** Only the names of variables: a proxy's address may contain a password. */
@@ -371,11 +190,4 @@ export function checkAuthorities({ env }: DoctorSurroundings): DoctorCheck {
   } catch (thrown) {
     return broken(name, toFailure(thrown).message, "Correct the variable, or unset it.");
   }
-}
-
-async function canAccess(path: string, mode: number): Promise<boolean> {
-  return access(path, mode).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,22 +1,16 @@
 /**
- * Reads what the user gives a run as one message: files, then the prompt, then standard input.
- *
- * The type of a file is decided by its first bytes, not by its name. Everything is read and checked before anything
- * is sent.
+ * Makes one message of what the user gives a run: files, then the prompt, then standard input. Everything is read and
+ * checked before anything is sent.
  */
 
-import { type FileHandle, open, stat } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Message } from "../protocol/items.ts";
 import type { Io } from "./io.ts";
-
-/** Four million tokens: more than any model's window. */
-const MAX_TEXT_BYTES = 16 * 1024 * 1024;
-/** The largest image or document a vendor takes. */
-const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
+import { MAX_TEXT_BYTES, readFilePart, toText } from "./read-files.ts";
 
 interface UserInput {
   /** The words after the command; `@FILE` among them is a file. */
@@ -146,94 +140,4 @@ function joinAsked(prompt: string, piped: string, hasFiles: boolean): string {
   if (piped.trim() === "") return prompt;
   if (prompt.trim() !== "") return `${prompt}\n\n${piped}`;
   return hasFiles ? `\n\n${piped}` : piped;
-}
-
-/** Reads one file as the part it is: text, an image, or a PDF. */
-export async function readFilePart(file: string, cwd: string): Promise<ContentPart> {
-  const bytes = await readWhole(file, cwd);
-  const name = basename(file);
-  const image = imageTypeOf(bytes);
-  if (image) {
-    const image_url = `data:${image};base64,${bytes.toString("base64")}`;
-    return { type: "input_image", image_url, detail: "auto" };
-  }
-  if (bytes.subarray(0, 5).toString("latin1") === "%PDF-") {
-    const file_data = `data:application/pdf;base64,${bytes.toString("base64")}`;
-    return { type: "input_file", filename: name, file_data };
-  }
-  if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(file, MAX_TEXT_BYTES);
-  return { type: "input_text", text: `--- ${file} ---\n${toText(bytes, `\`${file}\``).trimEnd()}` };
-}
-
-/** The text of a file such as a schema or instructions. */
-export async function readTextFile(file: string, cwd: string): Promise<string> {
-  return toText(await readWhole(file, cwd), `\`${file}\``);
-}
-
-async function readWhole(file: string, cwd: string): Promise<Buffer> {
-  try {
-    const handle = await open(resolve(cwd, file), "r");
-    try {
-      if ((await handle.stat()).isDirectory())
-        throw invalid(`\`${file}\` is a directory. Name a file.`);
-      return await readLimited(handle, file);
-    } finally {
-      await handle.close();
-    }
-  } catch (thrown) {
-    throw toReadFailure(thrown, file);
-  }
-}
-
-/** Counted while reading: a pipe (`<(command)`) and a device have no size, and some no end. */
-async function readLimited(handle: FileHandle, file: string): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of handle.createReadStream({ autoClose: false })) {
-    pieces.push(piece as Buffer);
-    bytes += (piece as Buffer).length;
-    if (bytes > MAX_MEDIA_BYTES) throw tooLarge(file, MAX_MEDIA_BYTES);
-  }
-  return Buffer.concat(pieces);
-}
-
-function toReadFailure(thrown: unknown, file: string): Failure {
-  if (thrown instanceof Failure) return thrown;
-  const { code = "", message = "" } = thrown as NodeJS.ErrnoException;
-  if (code === "ENOENT" || code === "ENOTDIR") {
-    return new Failure("invalid_request", `There is no file \`${file}\`. Check the name.`);
-  }
-  if (code === "EISDIR") return invalid(`\`${file}\` is a directory. Name a file.`);
-  if (code === "EACCES") return invalid(`\`${file}\` may not be read: permission denied.`);
-  return new Failure("invalid_request", `\`${file}\` cannot be read: ${message}.`, {
-    cause: thrown,
-  });
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function toText(bytes: Buffer, what: string): string {
-  try {
-    const text = utf8.decode(bytes);
-    if (!text.includes("\0")) return text;
-  } catch {
-    // Not UTF-8: the message below says so.
-  }
-  throw invalid(`${what} is neither text (UTF-8), nor an image, nor a PDF.`);
-}
-
-function imageTypeOf(bytes: Buffer): string | undefined {
-  const head = bytes.subarray(0, 12).toString("latin1");
-  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
-  return head.startsWith("RIFF") && head.endsWith("WEBP") ? "image/webp" : undefined;
-}
-
-function tooLarge(file: string, maxBytes: number): Failure {
-  return invalid(`\`${file}\` is larger than ${maxBytes / 1024 / 1024} MB. Give a part of it.`);
-}
-
-function invalid(message: string): Failure {
-  return new Failure("invalid_request", message);
 }

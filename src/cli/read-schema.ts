@@ -7,7 +7,7 @@ import { createSchemaCheck } from "../agent/schema-check.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { clip } from "../base/text.ts";
-import { readTextFile } from "./input.ts";
+import { readTextFile } from "./read-files.ts";
 
 export async function readSchema(file: string, cwd: string): Promise<JsonObject> {
   const text = await readTextFile(file, cwd);

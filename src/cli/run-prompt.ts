@@ -8,8 +8,8 @@ import type { Config } from "../runtime/config/config.ts";
 import { withOrigin } from "../runtime/config/setting-origin.ts";
 import { type OpenedPrompt, openPrompt } from "../runtime/prompt/open-prompt.ts";
 import type { Skill } from "../tools/skills/skill.ts";
-import { readTextFile } from "./input.ts";
 import type { Io } from "./io.ts";
+import { readTextFile } from "./read-files.ts";
 
 interface Prompting {
   readonly io: Io;

@@ -5,11 +5,11 @@ import { describe, it } from "node:test";
 import {
   checkAuthorities,
   checkGaps,
-  checkKeys,
   checkProxies,
   checkSandbox,
   checkVersions,
 } from "../../src/cli/doctor-checks.ts";
+import { checkKeys } from "../../src/cli/doctor-models.ts";
 import { main } from "../../src/cli/main.ts";
 import { loadConfig } from "../../src/runtime/config/config.ts";
 import { LINUX_LACK, unless } from "../needs.ts";

@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
-import {
-  findFilesInPrompt,
-  readFilePart,
-  readTextFile,
-  readUserMessage,
-} from "../../src/cli/input.ts";
+import { findFilesInPrompt, readUserMessage } from "../../src/cli/input.ts";
 import type { Io } from "../../src/cli/io.ts";
+import { readFilePart, readTextFile } from "../../src/cli/read-files.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { createSandbox } from "../runtime/sandbox.ts";
 import { createFakeIo } from "./fake-io.ts";

@@ -7,8 +7,8 @@ import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Message } from "../../protocol/items.ts";
-import { readFilePart } from "../input.ts";
 import type { Io } from "../io.ts";
+import { readFilePart } from "../read-files.ts";
 
 export interface TypedMessage {
   readonly message: Message;

@@ -17,7 +17,8 @@ import type {
   ToolStart,
 } from "../../protocol/run-events.ts";
 import { toElapsed, toPartialMoney } from "../output/amounts.ts";
-import { createLiveTree, type LiveTree, type NodeNews } from "../output/live-tree.ts";
+import type { NodeNews } from "../output/live-node.ts";
+import { createLiveTree, type LiveTree } from "../output/live-tree.ts";
 import { textsOf } from "../output/message-texts.ts";
 import { toSummary } from "../output/run-summary.ts";
 import { toCallRow, toDiffRows, toFileChange, toResultRows } from "../output/tool-rows.ts";

@@ -1,4 +1,4 @@
-/** `offshoot models`: lists the models that can be reached now, and how; `pull` downloads one. */
+/** `offshoot models`: lists the models that can be reached now, and how. */
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -10,7 +10,6 @@ import type { Model } from "../../providers/models/facts.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
 import { findModel } from "../../providers/models/models.ts";
-import { baseUrlOf } from "../../providers/vendors/base-url.ts";
 import {
   isVendor,
   VENDOR_NAMES,
@@ -30,10 +29,10 @@ import { toVendorModels } from "../../runtime/config/config-vendors.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import { createVendorModels } from "../../runtime/served-models/vendor-models.ts";
-import type { CommandCall, RunCommand } from "../command.ts";
+import type { RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
-import { canRedraw, draw } from "../terminal.ts";
+import { pull } from "./models-pull.ts";
 
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", name, ...rest] = call.words;
@@ -213,102 +212,4 @@ function renderRow({ model, source, context_tokens, input_usd, output_usd }: Row
       : `$${input_usd}/$${output_usd}`
     : "price unknown";
   return `${model.padEnd(40)} ${context.padStart(6)}  ${price.padEnd(16)} ${source}\n`;
-}
-
-async function pull(name: string | undefined, { options }: CommandCall, io: Io): Promise<number> {
-  const [{ pullModel }, { PULL_TABLE }] = await Promise.all([
-    import("../../providers/download/pull.ts"),
-    import("../../providers/download/pull-table.ts"),
-  ]);
-  if (name?.startsWith("ollama/")) return pullFromOllama(name.slice("ollama/".length), io);
-  if (!name) {
-    const names = Object.keys(PULL_TABLE).join(", ");
-    throw new Failure("invalid_request", `Which model? Give a URL, or one of: ${names}.`);
-  }
-  const config = await openConfig({}, io);
-  const network = createNetwork(io.env);
-  const abort = new AbortController();
-  const stopListening = io.onInterrupt(() => abort.abort());
-  const meter = createMeter(io);
-  try {
-    const pulled = await pullModel({
-      target: name,
-      directory: config.paths.modelsDir,
-      sha256: typeof options["sha256"] === "string" ? options["sha256"] : undefined,
-      transport: await network.open(),
-      clock: systemClock,
-      random: Math.random,
-      signal: abort.signal,
-      onProgress: meter.show,
-      onRetry: (failure) => meter.say(failure.message),
-    });
-    meter.end();
-    const checked = pulled.isVerified
-      ? "checksum verified"
-      : `not verified; sha256 ${pulled.sha256}`;
-    await io.stderr.write(`${pulled.isOld ? "already here" : "done"} (${checked})\n`);
-    await io.stdout.write(`${pulled.path}\n`);
-    return 0;
-  } finally {
-    stopListening();
-    await network.close();
-  }
-}
-
-/** The server downloads and stores the model; it may be on another machine (`OLLAMA_HOST`). */
-async function pullFromOllama(name: string, io: Io): Promise<number> {
-  const { pullOllamaModel } = await import("../../providers/ollama/library.ts");
-  const network = createNetwork(io.env);
-  const abort = new AbortController();
-  const stopListening = io.onInterrupt(() => abort.abort());
-  const meter = createMeter(io);
-  try {
-    await pullOllamaModel({
-      name,
-      baseUrl: baseUrlOf("ollama", { url: undefined, env: io.env }),
-      transport: await network.open(),
-      clock: systemClock,
-      signal: abort.signal,
-      onProgress: meter.show,
-    });
-    meter.end();
-    await io.stdout.write(`ollama/${name}\n`);
-    return 0;
-  } finally {
-    stopListening();
-    await network.close();
-  }
-}
-
-/** A line that is overwritten on a terminal, and is not shown elsewhere. */
-function createMeter({ stderr }: Io): {
-  show(progress: { bytes: number; totalBytes: number | undefined; bytesPerSecond: number }): void;
-  say(message: string): void;
-  end(): void;
-} {
-  let isOpen = false;
-  const end = (): void => {
-    if (isOpen) void stderr.write("\n");
-    isOpen = false;
-  };
-  return {
-    show({ bytes, totalBytes, bytesPerSecond }) {
-      if (!canRedraw(stderr)) return;
-      isOpen = true;
-      const share = totalBytes ? ` ${Math.floor((bytes / totalBytes) * 100)}%` : "";
-      void draw(
-        stderr,
-        `\r\x1b[K${toMegabytes(bytes)} MB${share}, ${toMegabytes(bytesPerSecond)} MB/s`,
-      );
-    },
-    say(message) {
-      end();
-      void stderr.write(`${message}\n`);
-    },
-    end,
-  };
-}
-
-function toMegabytes(bytes: number): string {
-  return (bytes / 1_000_000).toFixed(1);
 }

@@ -20,13 +20,8 @@ import {
   toPlain,
   widthOf,
 } from "./live-block.ts";
-import {
-  createLiveTree,
-  type LiveNode,
-  type LiveTree,
-  type NodeEnd,
-  type NodeNews,
-} from "./live-tree.ts";
+import type { LiveNode, NodeEnd, NodeNews } from "./live-node.ts";
+import { createLiveTree, type LiveTree } from "./live-tree.ts";
 import type { Projection, ProjectionOptions } from "./projection.ts";
 import { TreeKeys } from "./tree-keys.ts";
 import { SIGNS, toNodeLine, toTokens } from "./tree-line.ts";

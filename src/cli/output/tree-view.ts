@@ -11,7 +11,8 @@ import type { WaitReason } from "../../protocol/child-queue.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { toElapsed, toMoney, toPartialMoney, toShortCount, toShortMoney } from "./amounts.ts";
 import type { StyledLine } from "./live-block.ts";
-import type { LiveNode, TreeCounts } from "./live-tree.ts";
+import type { LiveNode } from "./live-node.ts";
+import type { TreeCounts } from "./live-tree.ts";
 import { type NodeLine, type NodeState, toNodeLine, toTokens } from "./tree-line.ts";
 
 /** A model usually answers sooner; a longer silence is shown. */
