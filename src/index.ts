@@ -33,7 +33,7 @@ export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./provider
 export type { SessionTurn } from "./responses/conversations/session-turns.ts";
 export type { OpenQuestion } from "./runtime/approvals.ts";
 export type { ChildProcessSettings } from "./runtime/child-processes.ts";
-export type { SafetySettings } from "./runtime/open-gate.ts";
+export type { SafetySettings } from "./runtime/safety-settings.ts";
 export type { ResponsesSettings } from "./runtime/open-responses.ts";
 export type { Replayed } from "./runtime/replay.ts";
 export type { ApproveWish, DenyWish } from "./runtime/run-handle.ts";

@@ -11,7 +11,7 @@ import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest } from "../providers/provider.ts";
 import type { Account } from "./account.ts";
-import { estimateInput, type Priced, toTokens } from "./call-cost.ts";
+import { estimateInput, type Priced, toTokens } from "./call-estimate.ts";
 import { type Amount, NOTHING } from "./limits.ts";
 
 /** Watches one model call, so that its cost is known if it does not end. */

@@ -1,21 +1,21 @@
 /**
- * The most that a model call may cost, and the request that keeps to it.
+ * Reserves the most that a model call may cost, and makes the request that keeps to it.
  *
- * The input is estimated, because only the vendor counts it; the output is limited by what is left. So a budget is
- * exceeded by the error of one estimate at most, and the next call is refused.
+ * The input is estimated (`call-estimate.ts`), because only the vendor counts it; the output is limited by what is
+ * left. So a budget is exceeded by the error of one estimate at most, and the next call is refused.
  */
 
-import { Failure } from "../base/failure.ts";
-import { countJsonChars } from "../base/json-size.ts";
-import { weighText } from "../base/text-weight.ts";
-import type { Item } from "../protocol/items.ts";
-import { NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import { type Account, type Hold, takeDrawn } from "./account.ts";
+import {
+  affordable,
+  estimateInput,
+  isTold,
+  type Priced,
+  type Prices,
+  price,
+} from "./call-estimate.ts";
 import type { Amount, Limits } from "./limits.ts";
-
-/** Fewer than ordinary text has; code has fewer still. */
-const CHARS_PER_TOKEN = 3;
 
 /** A shorter answer says nothing useful. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -25,12 +25,6 @@ const MIN_OUTPUT_TOKENS = 16;
  * they cannot.
  */
 const USUAL_OUTPUT_TOKENS = 2048;
-
-interface Prices {
-  readonly costOf: (usage: Usage) => number | undefined;
-  /** True if each answer of the model reports its cost. */
-  readonly tellsCost?: boolean | undefined;
-}
 
 interface Gathering extends Prices {
   readonly signal: AbortSignal;
@@ -98,16 +92,6 @@ async function takeAffordable<Out>(
     take(afford(account, sized, prices)),
   );
 }
-
-/** True if the model's output costs nothing. */
-export function isFree({ costOf }: Pick<Prices, "costOf">): boolean {
-  return costOf(ONE_TOKEN) === 0;
-}
-
-const ONE_TOKEN = toUsage({ input: 1, output: 1 });
-
-/** The fields of a request that decide its cost. */
-export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "max_output_tokens">;
 
 /** The amounts that a model call takes from the limited kinds. */
 export interface UsualCost {
@@ -220,62 +204,3 @@ function afford(account: Account, sized: Sized, prices: Prices): Affordable {
 
 /** With less than this a call of unknown price is not started. */
 const LEAST_USD = 0.0001;
-
-function isTold({ costOf, tellsCost }: Prices): boolean {
-  return tellsCost === true && costOf(NO_USAGE) === undefined;
-}
-
-/** Estimates input tokens by the length of the JSON. Each item is measured once, however many calls send it. */
-export function estimateInput({ items, instructions, tools }: Priced): number {
-  const chars = items.reduce((sum, item) => sum + charsOf(item), 0);
-  return toTokens(chars + countJsonChars([instructions ?? "", tools], weighText));
-}
-
-/** The sizes of items that were measured. Items do not change. */
-const known = new WeakMap<Item, number>();
-
-function charsOf(item: Item): number {
-  const found = known.get(item);
-  if (found !== undefined) return found;
-  const chars = countJsonChars(item, weighText);
-  known.set(item, chars);
-  return chars;
-}
-
-/** About how many tokens this many characters are. */
-export function toTokens(chars: number): number {
-  return Math.ceil(chars / CHARS_PER_TOKEN);
-}
-
-/** How many output tokens the remaining money pays for. */
-function affordable(usd: number, input: number, prices: Prices): number {
-  if (usd === Number.POSITIVE_INFINITY) return usd;
-  const each = price(prices, 0, 1_000_000) / 1_000_000;
-  if (each === 0) return Number.POSITIVE_INFINITY;
-  return Math.floor((usd - price(prices, input, 0)) / each);
-}
-
-function price({ costOf }: Prices, input: number, output: number): number {
-  const cost = costOf(toUsage({ input, output }));
-  // Any number of free tokens costs nothing.
-  if (cost !== undefined) return Number.isNaN(cost) ? price({ costOf }, input, 0) : cost;
-  throw toUnknownPrice();
-}
-
-export function toUnknownPrice(): Failure {
-  return new Failure("budget_exceeded", UNKNOWN_PRICE);
-}
-
-const UNKNOWN_PRICE =
-  "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead, or set its price in the settings (`models`).";
-
-/** Before anything is sent: refuses a limit in dollars on a model without a known price. */
-export function checkPriced(limits: Pick<Limits, "usd">, prices: Prices): void {
-  if (limits.usd === null || prices.costOf(NO_USAGE) !== undefined || isTold(prices)) return;
-  throw new Failure("invalid_request", UNKNOWN_PRICE, { param: "model" });
-}
-
-/** Null as soon as one price is not known. */
-export function addCost(sum: number | null, turn: number | null): number | null {
-  return sum === null || turn === null ? null : sum + turn;
-}

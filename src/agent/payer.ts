@@ -4,7 +4,7 @@
  */
 
 import { type Account, takeDrawn } from "./account.ts";
-import { toUnknownPrice } from "./call-cost.ts";
+import { toUnknownPrice } from "./call-estimate.ts";
 import { type Amount, NOTHING } from "./limits.ts";
 
 export interface Payer {

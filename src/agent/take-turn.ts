@@ -3,7 +3,8 @@
 import { Failure } from "../base/failure.ts";
 import { addUsage } from "../protocol/usage.ts";
 import { chargeAbandoned } from "./broken-answer.ts";
-import { addCost, gatherCall, holdCall, isFree } from "./call-cost.ts";
+import { gatherCall, holdCall } from "./call-cost.ts";
+import { addCost, isFree } from "./call-estimate.ts";
 import { contextNotice } from "./context/context-notice.ts";
 import { makeRoom, shortenRefused } from "./context/keep-short.ts";
 import { hear } from "./inbox.ts";

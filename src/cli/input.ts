@@ -10,7 +10,6 @@ import { Failure } from "../base/failure.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Message } from "../protocol/items.ts";
 import type { Io } from "./io.ts";
-import { MAX_TEXT_BYTES, readFilePart, toText } from "./read-files.ts";
 
 interface UserInput {
   /** The words after the command; `@FILE` among them is a file. */
@@ -37,15 +36,25 @@ export async function readUserMessage(
   const named = words.filter(isFileWord).map((word) => word.slice(1));
   if (words.includes(STDIN_WORD) && !io.stdin.isPiped) throw nothingPiped();
   const prompt = words.filter((word) => !isFileWord(word) && word !== STDIN_WORD).join(" ");
-  const parts: ContentPart[] = [];
-  for (const file of [...files, ...named]) parts.push(await readFilePart(file, io.cwd));
+  const given = [...files, ...named];
+  const parts = given.length > 0 ? await readParts(given, io.cwd) : [];
   const piped = io.stdin.isPiped ? await readPiped(io, clock) : "";
   if (template) {
-    const asked = fillWith(template, { prompt, piped, named: [...files, ...named] });
+    const asked = fillWith(template, { prompt, piped, named: given });
     return { type: "message", role: "user", content: joinParts(parts, asked, "") };
   }
   if (prompt.trim() === "" && piped.trim() === "") throw emptyPrompt(parts.length > 0);
   return { type: "message", role: "user", content: joinParts(parts, prompt, piped) };
+}
+
+/** The code that reads files is loaded with the first of them: most runs have none. */
+async function readParts(files: readonly string[], cwd: string): Promise<ContentPart[]> {
+  const parts: ContentPart[] = [];
+  for (const file of files) {
+    const { readFilePart } = await import("./read-files.ts");
+    parts.push(await readFilePart(file, cwd));
+  }
+  return parts;
 }
 
 interface Given {
@@ -80,6 +89,7 @@ export async function readPiped(
     () => {},
   );
   try {
+    const { MAX_TEXT_BYTES, toText } = await import("./read-files.ts");
     return toText(await stdin.readAll(MAX_TEXT_BYTES), "Standard input");
   } finally {
     done.abort();

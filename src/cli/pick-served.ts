@@ -10,7 +10,7 @@ import type { Config } from "../runtime/config/config.ts";
 import { withOrigin } from "../runtime/config/setting-origin.ts";
 import { addressOfModel, catalogOf, nameModel } from "../runtime/model-address.ts";
 import type { Network } from "../runtime/network.ts";
-import { keyHeadersOf } from "../runtime/open-provider.ts";
+import { keyHeadersOf } from "../runtime/open-sign.ts";
 import type { OwnServer } from "../runtime/served-models/model-routes.ts";
 import { createUpstreamModels } from "../runtime/served-models/upstream-models.ts";
 import type { Io } from "./io.ts";

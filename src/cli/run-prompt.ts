@@ -9,7 +9,6 @@ import { withOrigin } from "../runtime/config/setting-origin.ts";
 import { type OpenedPrompt, openPrompt } from "../runtime/prompt/open-prompt.ts";
 import type { Skill } from "../tools/skills/skill.ts";
 import type { Io } from "./io.ts";
-import { readTextFile } from "./read-files.ts";
 
 interface Prompting {
   readonly io: Io;
@@ -28,7 +27,7 @@ export async function openRunPrompt(
     file === undefined
       ? undefined
       : {
-          text: await withOrigin(config, "system_file", () => readTextFile(file, cwd)),
+          text: await withOrigin(config, "system_file", () => readText(file, cwd)),
           source: file,
         };
   return await openPrompt({
@@ -54,5 +53,10 @@ export async function openRunPrompt(
 async function readSystem(config: Config, cwd: string): Promise<string | null> {
   const given = config.get("system");
   const isOwn = config.sourceOf("system") === "--system";
-  return given?.startsWith("@") && isOwn ? readTextFile(given.slice(1), cwd) : (given ?? null);
+  return given?.startsWith("@") && isOwn ? readText(given.slice(1), cwd) : (given ?? null);
+}
+
+async function readText(file: string, cwd: string): Promise<string> {
+  const { readTextFile } = await import("./read-files.ts");
+  return await readTextFile(file, cwd);
 }

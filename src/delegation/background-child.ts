@@ -10,7 +10,8 @@ import type { ChildReport } from "./child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "./envelope.ts";
 import type { DelegationNode } from "./node.ts";
 import type { ChildQuestion, OpenQuestions } from "./questions.ts";
-import type { OrderedChild, Spawning } from "./spawn.ts";
+import type { Spawning } from "./run-child.ts";
+import type { OrderedChild } from "./spawn.ts";
 import { tellEnding } from "./tell-ending.ts";
 
 interface ChildParts {

@@ -25,7 +25,8 @@ import { createNews } from "./news.ts";
 import type { DelegationNode } from "./node.ts";
 import { findChildren } from "./past-children.ts";
 import { type ChildQuestion, type OpenQuestions, sendAnswer } from "./questions.ts";
-import { adoptChild, orderChild, type Spawning } from "./spawn.ts";
+import type { Spawning } from "./run-child.ts";
+import { adoptChild, orderChild } from "./spawn.ts";
 
 export interface BackgroundParts {
   readonly context: RunContext;

@@ -1,6 +1,6 @@
 /** Estimates the length of a run's first request. */
 
-import type { Priced } from "../agent/call-cost.ts";
+import type { Priced } from "../agent/call-estimate.ts";
 import { withReportWish } from "../agent/report.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { FunctionTool } from "../protocol/tools.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Account } from "../agent/account.ts";
-import { estimateInput } from "../agent/call-cost.ts";
+import { estimateInput } from "../agent/call-estimate.ts";
 import { type Limits, mapKinds } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { toFailure } from "../base/failure.ts";

@@ -3,7 +3,7 @@
  */
 
 import { type Account, createAccount } from "../agent/account.ts";
-import { checkPriced } from "../agent/call-cost.ts";
+import { checkPriced } from "../agent/call-estimate.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
 import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { runLoop } from "../agent/loop.ts";
@@ -44,7 +44,8 @@ import {
 import { type GateSurroundings, openGate, openHooks, type SafetyParts } from "./open-gate.ts";
 import { openKeeper } from "./open-keeper.ts";
 import { openNode } from "./open-node.ts";
-import type { ModelWish, OpenedModel } from "./open-provider.ts";
+import type { OpenedModel } from "./open-provider.ts";
+import type { ModelWish } from "./open-sign.ts";
 import { runWithHooks } from "./run-hooks.ts";
 import type { SessionBefore } from "./sessions/session-parts.ts";
 import type { Toolbox } from "./toolbox.ts";

@@ -12,7 +12,8 @@ import type { Item } from "../protocol/items.ts";
 import { type Always, createAlways } from "../tools/gate/always.ts";
 import type { Answer, AnswerFromElsewhere, Asker, Denial, Question } from "../tools/gate/ask.ts";
 import { parseApproval, toApprovalTopic } from "./approval-answers.ts";
-import type { GateSurroundings, SafetySettings } from "./open-gate.ts";
+import type { GateSurroundings } from "./open-gate.ts";
+import type { SafetySettings } from "./safety-settings.ts";
 
 type Place = Pick<RunContext, "id" | "path" | "uncounted" | "waitFor">;
 

@@ -22,7 +22,8 @@ import { isPostgres } from "../store/open-kept.ts";
 import type { Always } from "../tools/gate/always.ts";
 import { withoutPassword } from "./config/address-text.ts";
 import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
-import { SAFETY, type SafetyParts, type SafetySettings } from "./open-gate.ts";
+import type { SafetyParts } from "./open-gate.ts";
+import { SAFETY, type SafetySettings } from "./safety-settings.ts";
 
 export interface ChildProcessSettings {
   /** The command that starts a runner; the package's own when left out. */

@@ -5,7 +5,7 @@ import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts"
 import { findModel } from "../providers/models/models.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
 import type { ModelFacts } from "./about-views.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
 
 /** Undefined for a name that is not a model's. */
 export function toModelFacts(

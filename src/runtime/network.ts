@@ -1,7 +1,7 @@
 /** The network of a runtime, opened when it is first needed. */
 
 import type { Transport, TransportOptions } from "../providers/http/transport.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
 
 export interface Network {
   readonly open: () => Promise<Transport>;

@@ -15,7 +15,8 @@ import { askInWords } from "../providers/json-in-words.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { NativeModel } from "../providers/vendors/native-model.ts";
 import { type EachOpened, type OpenOne, openEach } from "./open-each.ts";
-import type { ModelParts, OpenedModel } from "./open-provider.ts";
+import type { OpenedModel } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
 
 /** Rejects if none of them can be opened. A deployment without its key is never asked. */
 export async function openDeployments(

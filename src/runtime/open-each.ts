@@ -5,7 +5,7 @@ import { Failure, toFailure } from "../base/failure.ts";
 import { type DeploymentHealth, processHealths } from "../providers/deployments/health.ts";
 import { labelDeployments } from "../providers/deployments/label.ts";
 import { ONE_TRY } from "../providers/limits/limited-provider.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
 
 /** Opens one of them; rejects with what is missing or wrong. */
 export type OpenOne<Known> = (one: Deployment, parts: ModelParts) => Promise<Known>;

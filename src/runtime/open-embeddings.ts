@@ -10,7 +10,8 @@ import { findModel } from "../providers/models/models.ts";
 import { wireFor } from "../providers/models/provider-names.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
 import { priceOfEmbeddings } from "./hosted-prices.ts";
-import { type ModelParts, type ModelWish, openEndpoint } from "./open-provider.ts";
+import { openEndpoint } from "./open-provider.ts";
+import type { ModelParts, ModelWish } from "./open-sign.ts";
 
 export type EmbeddingWish = Omit<ModelWish, "think">;
 

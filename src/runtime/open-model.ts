@@ -3,7 +3,7 @@
  * the model. Code that only one kind of model needs is imported for that kind alone.
  */
 
-import { estimateInput } from "../agent/call-cost.ts";
+import { estimateInput } from "../agent/call-estimate.ts";
 import { Failure } from "../base/failure.ts";
 import { countJsonChars } from "../base/json-size.ts";
 import type { ContentPart } from "../protocol/content.ts";
@@ -18,12 +18,8 @@ import type { ModelRequest, Provider, ReasoningOptions } from "../providers/prov
 import { CATALOG } from "../providers/vendors/catalog.ts";
 import { createNativeModel } from "../providers/vendors/native-model.ts";
 import type { Quirks } from "../providers/wire.ts";
-import {
-  type ModelParts,
-  type ModelWish,
-  type OpenedModel,
-  openHttpProvider,
-} from "./open-provider.ts";
+import { type OpenedModel, openHttpProvider } from "./open-provider.ts";
+import type { ModelParts, ModelWish } from "./open-sign.ts";
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
 export async function openModel(wish: ModelWish, parts: ModelParts): Promise<OpenedModel> {

@@ -5,7 +5,7 @@ import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
 import type { Plan } from "../delegation/plan.ts";
 import { toPlan } from "../delegation/plan.ts";
 import type { AgentParts } from "./agent-body.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
 import { toPlannedModel } from "./planned-model.ts";
 
 interface PlanOptions extends Pick<ModelParts, "overrides" | "catalog"> {

@@ -4,7 +4,7 @@ import type { PlannedModel } from "../delegation/plan-cost.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { costOf, findModel } from "../providers/models/models.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
 
 const FREE: PlannedModel = {
   contextTokens: undefined,

@@ -11,8 +11,8 @@ import type { Provider } from "../providers/provider.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentParts } from "./agent-body.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
-import type { SafetySettings } from "./open-gate.ts";
-import type { ModelParts } from "./open-provider.ts";
+import type { ModelParts } from "./open-sign.ts";
+import type { SafetySettings } from "./safety-settings.ts";
 import type { ToolSettings } from "./toolbox.ts";
 
 export interface RuntimeOptions

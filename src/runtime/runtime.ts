@@ -35,16 +35,16 @@ import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors
 import { createNetwork, limitAnswers } from "./network.ts";
 import { openConversations } from "./open-conversations.ts";
 import type { EmbeddingWish } from "./open-embeddings.ts";
-import { toSafety } from "./open-gate.ts";
 import { openModel, openOwnModel } from "./open-model.ts";
-import type { ModelParts } from "./open-provider.ts";
 import type { ResponsesSettings, RuntimeInside } from "./open-responses.ts";
+import type { ModelParts } from "./open-sign.ts";
 import { toPlannedModel } from "./planned-model.ts";
 import type { createRecordApi, RecordApi } from "./record/record-api.ts";
 import type { RecordedRuns } from "./record/run-controls.ts";
 import { type Run, toRun } from "./run-handle.ts";
 import { type InnerRunRequest, type RunRequest, refuseUnknown, toTask } from "./run-request.ts";
 import { RUNTIME_OPTIONS, type RuntimeOptions } from "./runtime-options.ts";
+import { toSafety } from "./safety-settings.ts";
 import { type OpenedSessions, openSessions } from "./sessions/open-sessions.ts";
 import type { Sessions } from "./sessions/session.ts";
 import { defineSubagents } from "./subagent-queue.ts";

@@ -21,7 +21,7 @@ import type { LoggedEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { AGENT_BODY, createAgentBody } from "../../src/runtime/agent-body.ts";
 import type { ProcessChildren } from "../../src/runtime/child-processes.ts";
-import { SAFETY } from "../../src/runtime/open-gate.ts";
+import { SAFETY } from "../../src/runtime/safety-settings.ts";
 import { createToolbox } from "../../src/runtime/toolbox.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -2,10 +2,15 @@
 
 export type { SettingView } from "../../src/runtime/about-views.ts";
 export type {
+  FailedCallView,
+  ToolsView,
+  UsageRowView,
+  UsageView,
+} from "../../src/runtime/record/usage-views.ts";
+export type {
   ComparedRow,
   Comparison,
   EventView,
-  FailedCallView,
   FollowFrame,
   QuestionView,
   RecordPage,
@@ -15,11 +20,8 @@ export type {
   SessionDetail,
   SessionView,
   TextPiece,
-  ToolsView,
   TreePiece,
   TreeRow,
-  UsageRowView,
-  UsageView,
   WatchFrame,
 } from "../../src/runtime/record/views.ts";
 export type {

@@ -4,7 +4,7 @@
  */
 
 import { addUsage } from "../../protocol/usage.ts";
-import { addCost } from "../call-cost.ts";
+import { addCost } from "../call-estimate.ts";
 import { NOTHING_COUNTED, type RunProgress } from "../progress.ts";
 import type { ContextKeeper, KeeperMoment, UsedContext } from "./context-keeper.ts";
 

@@ -1,6 +1,6 @@
 /** Compacts the conversation of a replayed run where the record has it compacted, with the recorded words. */
 
-import { addCost } from "../../agent/call-cost.ts";
+import { addCost } from "../../agent/call-estimate.ts";
 import type {
   Compacted,
   ContextKeeper,

@@ -11,12 +11,8 @@ import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
-import {
-  adoptChild,
-  type OrderedChild,
-  orderChild,
-  type Spawning,
-} from "../../delegation/spawn.ts";
+import { adoptChild, type OrderedChild, orderChild } from "../../delegation/spawn.ts";
+import { type Spawning } from "../../delegation/run-child.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import { toToldAgain } from "./child-events.ts";

@@ -5,7 +5,8 @@
  */
 
 import { createAccount, type Purse } from "../../agent/account.ts";
-import { checkAffordable, checkPriced } from "../../agent/call-cost.ts";
+import { checkAffordable } from "../../agent/call-cost.ts";
+import { checkPriced } from "../../agent/call-estimate.ts";
 import { findAsked } from "../../agent/context/keep-words.ts";
 import { estimateTokens } from "../../agent/context/token-estimate.ts";
 import { truncate } from "../../agent/context/truncation.ts";

@@ -6,7 +6,8 @@ import { toUnknownRun } from "../../store/refusal.ts";
 import type { RunIndex, RunRow } from "../../store/run-index.ts";
 import { toEventViews } from "./event-view.ts";
 import { NO_TOTALS, toRunView, toTotals } from "./run-view.ts";
-import type { RunDetail, RunView, UsageTotals } from "./views.ts";
+import type { UsageTotals } from "./usage-views.ts";
+import type { RunDetail, RunView } from "./views.ts";
 
 /** Whose runs the caller sees: those of one tenant; undefined for those of all. */
 export interface Viewer {

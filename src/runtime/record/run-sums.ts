@@ -22,7 +22,8 @@ import {
 } from "./run-query.ts";
 import type { ReadParts } from "./run-reads.ts";
 import { toTotals } from "./run-view.ts";
-import type { FailedCallView, RecordPage, ToolsView, UsageRowView, UsageView } from "./views.ts";
+import type { FailedCallView, ToolsView, UsageRowView, UsageView } from "./usage-views.ts";
+import type { RecordPage } from "./views.ts";
 
 export interface RunSums {
   usage(viewer: Viewer, query: Query, by: UsageKey, daily: boolean): Promise<UsageView>;

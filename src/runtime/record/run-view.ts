@@ -1,7 +1,8 @@
 /** A run as lists show it, made from its row and what its tree used. Pure. */
 
 import type { RunRow, UsageSum } from "../../store/run-index.ts";
-import type { RunView, UsageTotals } from "./views.ts";
+import type { UsageTotals } from "./usage-views.ts";
+import type { RunView } from "./views.ts";
 
 export const NO_TOTALS: UsageTotals = {
   calls: 0,

@@ -8,7 +8,7 @@ import type { Environment } from "../../base/environment.ts";
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import type { Transport } from "../../providers/http/transport.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
-import { keyHeadersOf } from "../open-provider.ts";
+import { keyHeadersOf } from "../open-sign.ts";
 import type { OwnServer } from "./model-routes.ts";
 
 export interface UpstreamModel {

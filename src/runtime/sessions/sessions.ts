@@ -7,17 +7,13 @@ import type { JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import { STORED_ITEM } from "../../protocol/stored-items.ts";
-import {
-  CONVERSATION_KIND,
-  nameConversation,
-} from "../../responses/conversations/conversation-name.ts";
+import { nameConversation } from "../../responses/conversations/conversation-name.ts";
 import { toUnknownConversation } from "../../responses/conversations/conversations.ts";
 import { ITEM_KIND } from "../../responses/conversations/new-items.ts";
 import {
   listSessionRuns,
   nameSessionRun,
   readSessionFacts,
-  readSessionRun,
   SESSION_RUN_KIND,
 } from "../../responses/conversations/session-things.ts";
 import { readTurns } from "../../responses/conversations/session-turns.ts";
@@ -27,6 +23,7 @@ import { findSessionId } from "./find-session.ts";
 import { forkSession, readSession } from "./go-on.ts";
 import type { SessionPage, SessionQuery, SessionSummary, Sessions } from "./session.ts";
 import { type SessionParts, TENANT } from "./session-parts.ts";
+import { comesAfter, PAGE, toNothing, type Use, walkSessions } from "./walk-sessions.ts";
 
 export function createSessions(parts: SessionParts): Sessions {
   const { shelf, place } = parts;
@@ -81,8 +78,6 @@ function withTitle(body: JsonObject, title: string): JsonObject {
 }
 
 const USUAL_LIMIT = 20;
-/** Rows are small: a page of them takes a millisecond. */
-const PAGE = 200;
 
 /** Goes back through the runs and forks: each session is listed at its last run, or when it was forked. */
 async function listSessions(
@@ -109,17 +104,6 @@ async function listSessions(
   return { sessions, next: undefined };
 }
 
-/** A session, and when a run of it began in the folder, or when it was forked. */
-interface Use {
-  readonly id: string;
-  readonly usedAtMs: number;
-}
-
-/** Several sessions may be used in one millisecond: those are in the order of their ids. */
-function comesAfter(use: Use, { usedAtMs, id }: Use): boolean {
-  return use.usedAtMs < usedAtMs || (use.usedAtMs === usedAtMs && use.id < id);
-}
-
 function toCursor({ id, usedAtMs }: Use): string {
   return `${usedAtMs}:${id}`;
 }
@@ -129,87 +113,6 @@ function parseCursor(text: string): Use {
   if (ms !== undefined && id !== undefined) return { usedAtMs: Number(ms), id };
   const message = `\`${clip(text, 80)}\` is not a cursor. Use the one that came with the page before.`;
   throw new Failure("invalid_request", message, { param: "after" });
-}
-
-/** Undefined for a session that was deleted meanwhile; throws any other failure. */
-function toNothing(thrown: unknown): undefined {
-  if (thrown instanceof Failure && thrown.code === "not_found") return undefined;
-  throw thrown;
-}
-
-/** The last used first; those of one millisecond by their ids. */
-async function* walkSessions(parts: SessionParts, query: SessionQuery): AsyncGenerator<Use> {
-  let together: Use[] = [];
-  const sorted = (): Use[] => together.sort((a, b) => (comesAfter(a, b) ? 1 : -1));
-  for await (const use of latestFirst(walkRuns(parts, query), walkForks(parts, query))) {
-    if (use.id === "") continue;
-    if (together[0] && together[0].usedAtMs !== use.usedAtMs) {
-      yield* sorted();
-      together = [];
-    }
-    together.push(use);
-  }
-  yield* sorted();
-}
-
-/** Reads no more of either than it needs. */
-async function* latestFirst(one: AsyncGenerator<Use>, other: AsyncGenerator<Use>) {
-  let a = await one.next();
-  let b = await other.next();
-  while (!a.done || !b.done) {
-    if (!a.done && (b.done || a.value.usedAtMs >= b.value.usedAtMs)) {
-      yield a.value;
-      a = await one.next();
-    } else if (!b.done) {
-      yield b.value;
-      b = await other.next();
-    }
-  }
-}
-
-async function* walkRuns(
-  { shelf }: SessionParts,
-  { folder, ...query }: SessionQuery,
-): AsyncGenerator<Use> {
-  for await (const thing of walk(shelf, SESSION_RUN_KIND)) {
-    const { created_at_ms: usedAtMs, parent } = thing;
-    const isThere = folder === undefined || readSessionRun(thing).folder === folder;
-    if (isThere && isThen(usedAtMs, query) && parent !== null) yield { id: parent, usedAtMs };
-  }
-}
-
-/**
- * A fork without a run of its own is a session, too. Anything else that is stored with them has no id here: it only
- * says how far this has come.
- */
-async function* walkForks(
-  { shelf }: SessionParts,
-  { folder, ...query }: SessionQuery,
-): AsyncGenerator<Use> {
-  for await (const { id, body, created_at_ms: usedAtMs } of walk(shelf, CONVERSATION_KIND)) {
-    const facts = readSessionFacts(body);
-    const isThere = folder === undefined || facts.folder === folder;
-    const isShown = facts.forked_from !== null && isThere && isThen(usedAtMs, query);
-    yield { id: isShown ? id : "", usedAtMs };
-  }
-}
-
-function isThen(
-  usedAtMs: number,
-  { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: SessionQuery,
-): boolean {
-  return usedAtMs >= sinceMs && usedAtMs < untilMs;
-}
-
-/** The newest first. */
-async function* walk(shelf: SessionParts["shelf"], kind: string): AsyncGenerator<Thing> {
-  const among = { tenant: TENANT, kind, order: "newest", limit: PAGE } as const;
-  for (let after: string | undefined; ; ) {
-    const page = await shelf.list({ ...among, after });
-    yield* page;
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) return;
-  }
 }
 
 async function summarise(parts: SessionParts, id: string): Promise<SessionSummary> {
