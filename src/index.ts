@@ -27,13 +27,12 @@ export {
 } from "./protocol/run-events.ts";
 export type { ToolQuestion } from "./protocol/tool-question.ts";
 export type { Usage } from "./protocol/usage.ts";
-export type { Timeouts } from "./providers/http/transport.ts";
+export type { Timeouts } from "./providers/http/http-answer.ts";
 export type { ModelOverride } from "./providers/models/models.ts";
 export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
 export type { SessionTurn } from "./responses/conversations/session-turns.ts";
 export type { OpenQuestion } from "./runtime/approvals.ts";
 export type { ChildProcessSettings } from "./runtime/child-processes.ts";
-export type { SafetySettings } from "./runtime/safety-settings.ts";
 export type { ResponsesSettings } from "./runtime/open-responses.ts";
 export type { Replayed } from "./runtime/replay.ts";
 export type { ApproveWish, DenyWish } from "./runtime/run-handle.ts";
@@ -44,6 +43,7 @@ export {
   type Runtime,
   type RuntimeOptions,
 } from "./runtime/runtime.ts";
+export type { SafetySettings } from "./runtime/safety-settings.ts";
 export type {
   ForkedFrom,
   ForkOptions,

@@ -12,7 +12,7 @@ import { MODEL_RETRY } from "../base/retry.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import { ASK_PARENT, DELEGATING_TOOLS, SUBAGENTS } from "../delegation/tools/names.ts";
 import { BACKED_KINDS } from "../protocol/hosted-kinds/backed-kinds.ts";
-import type { Timeouts } from "../providers/http/transport.ts";
+import type { Timeouts } from "../providers/http/http-answer.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { CATALOGUE } from "../tools/catalogue/catalogue.ts";
 import type { Ask } from "../tools/gate/ask.ts";

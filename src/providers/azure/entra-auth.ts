@@ -11,7 +11,8 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Environment } from "../../base/environment.ts";
 import type { UnsignedRequest } from "../http/http-provider.ts";
 import type { Transport } from "../http/transport.ts";
-import { type EntraToken, fetchEntraToken } from "./entra-sources.ts";
+import type { EntraToken } from "./entra-answer.ts";
+import { fetchEntraToken } from "./entra-sources.ts";
 
 export interface EntraRequest extends UnsignedRequest {
   /** Opens the network of the caller. */

@@ -8,26 +8,20 @@
  */
 
 import { readFile } from "node:fs/promises";
-import type { Clock } from "../../base/clock.ts";
 import type { Environment } from "../../base/environment.ts";
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
-import { createRedact, findSecrets } from "../../base/redact.ts";
+import { tryParseJson } from "../../base/json.ts";
+import { findSecrets } from "../../base/redact.ts";
 import { clip } from "../../base/text.ts";
-import { createTransport, type HttpRequest, type Transport } from "../http/transport.ts";
+import { createTransport } from "../http/transport.ts";
 import { readAzureCli } from "./azure-cli.ts";
-
-export interface EntraToken {
-  readonly value: string;
-  readonly expiresAtMs: number;
-}
-
-export interface EntraParts {
-  readonly env: Environment;
-  /** The network for requests to Entra ID itself. Endpoints of the machine are asked without proxies. */
-  readonly transport: Transport;
-  readonly clock: Clock;
-}
+import {
+  askSource,
+  type EntraParts,
+  type EntraToken,
+  readVariable,
+  toToken,
+} from "./entra-answer.ts";
 
 interface Source {
   /** The name of this source in `AZURE_TOKEN_CREDENTIALS`. */
@@ -90,12 +84,15 @@ function hasAll(env: Environment, variables: readonly string[]): boolean {
 }
 
 function fetchBySecret(scope: string, parts: EntraParts): Promise<EntraToken> {
-  return fetchFromEntra({ scope, client_secret: read(parts.env, "AZURE_CLIENT_SECRET") }, parts);
+  return fetchFromEntra(
+    { scope, client_secret: readVariable(parts.env, "AZURE_CLIENT_SECRET") },
+    parts,
+  );
 }
 
 /** Reads the file for each token, because its owner replaces it every hour or so. */
 async function fetchByAssertion(scope: string, parts: EntraParts): Promise<EntraToken> {
-  const path = read(parts.env, "AZURE_FEDERATED_TOKEN_FILE");
+  const path = readVariable(parts.env, "AZURE_FEDERATED_TOKEN_FILE");
   const assertion = await readFile(path, "utf8").catch((cause: unknown) => {
     const message = `\`AZURE_FEDERATED_TOKEN_FILE\` names \`${path}\`, which cannot be read.`;
     throw new Failure("key_missing", message, { cause });
@@ -115,10 +112,10 @@ async function fetchFromEntra(
 ): Promise<EntraToken> {
   const authority = env["AZURE_AUTHORITY_HOST"]?.trim().replace(/\/+$/, "") || AUTHORITY;
   checkAuthority(authority);
-  const tenant = encodeURIComponent(read(env, "AZURE_TENANT_ID"));
-  const client_id = read(env, "AZURE_CLIENT_ID");
+  const tenant = encodeURIComponent(readVariable(env, "AZURE_TENANT_ID"));
+  const client_id = readVariable(env, "AZURE_CLIENT_ID");
   const body = new URLSearchParams({ grant_type: "client_credentials", client_id, ...proof });
-  const answer = await ask(transport, {
+  const answer = await askSource(transport, {
     method: "POST",
     url: `${authority}/${tenant}/oauth2/v2.0/token`,
     headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -139,15 +136,12 @@ function checkAuthority(authority: string): void {
 
 function fetchFromAppService(scope: string, parts: EntraParts): Promise<EntraToken> {
   const { env } = parts;
-  const endpoint = read(env, "IDENTITY_ENDPOINT");
-  const headers = { "x-identity-header": read(env, "IDENTITY_HEADER") };
+  const endpoint = readVariable(env, "IDENTITY_ENDPOINT");
+  const headers = { "x-identity-header": readVariable(env, "IDENTITY_HEADER") };
   return fetchIdentity({ endpoint, headers, version: "2019-08-01", scope }, parts);
 }
 
 const MACHINE = "http://169.254.169.254";
-
-/** Outside of the cloud nothing answers at this address, and the user waits until the next source is tried. */
-const MACHINE_CONNECT_MS = 1000;
 
 function fetchFromMachine(scope: string, parts: EntraParts): Promise<EntraToken> {
   const host = parts.env["AZURE_POD_IDENTITY_AUTHORITY_HOST"]?.trim().replace(/\/+$/, "");
@@ -179,7 +173,12 @@ async function fetchIdentity(
   // The endpoint is on this machine, so the proxies of the environment are not used.
   const direct = createTransport({});
   try {
-    const answer = await ask(direct, { method: "GET", url: url.href, headers, body: undefined });
+    const answer = await askSource(direct, {
+      method: "GET",
+      url: url.href,
+      headers,
+      body: undefined,
+    });
     const secrets = [...findSecrets(env), ...Object.values(headers)];
     return toToken(answer, { clock, secrets, who: `The identity at ${url.host}` });
   } finally {
@@ -195,70 +194,4 @@ async function fetchFromCli(scope: string, { env, clock }: EntraParts): Promise<
 /** The older endpoints take the name of the service, the newer ones the scope. */
 function toResource(scope: string): string {
   return scope.replace(/\/\.default$/, "");
-}
-
-function read(env: Environment, name: string): string {
-  return env[name]?.trim() ?? "";
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: Json | undefined;
-}
-
-const TIMEOUTS = { connectMs: 10_000, firstByteMs: 30_000, idleMs: 30_000 };
-const MAX_BYTES = 256 * 1024;
-
-async function ask(
-  transport: Transport,
-  question: Pick<HttpRequest, "method" | "url" | "headers" | "body">,
-): Promise<Answer> {
-  const isMachine = question.method === "GET";
-  const answer = await transport.send({
-    ...question,
-    signal: AbortSignal.timeout(TIMEOUTS.connectMs + TIMEOUTS.firstByteMs),
-    timeouts: isMachine ? { ...TIMEOUTS, connectMs: MACHINE_CONNECT_MS } : TIMEOUTS,
-  });
-  return { status: answer.status, body: tryParseJson(await answer.text(MAX_BYTES)) };
-}
-
-interface Reading {
-  readonly clock: Clock;
-  readonly secrets: readonly string[];
-  /** The endpoint that was asked, as the beginning of a sentence. */
-  readonly who: string;
-}
-
-function toToken({ status, body }: Answer, { clock, secrets, who }: Reading): EntraToken {
-  const fields = isJsonObject(body) ? body : {};
-  const value = fields["access_token"] ?? fields["accessToken"];
-  if (status < 300 && typeof value === "string" && value !== "") {
-    return { value, expiresAtMs: expiryOf(fields, clock) };
-  }
-  const said = fields["error_description"] ?? fields["error"] ?? fields["message"];
-  const [line = ""] = typeof said === "string" ? said.split(/\r?\n/) : [];
-  const reason = line === "" ? `status ${status}` : clip(createRedact(secrets)(line), 200);
-  if (status >= 400 && status < 500) {
-    throw new Failure("provider_unauthorized", `${who} gives no token: ${reason}`);
-  }
-  throw new Failure("provider_unreachable", `${who} gives no token: ${reason}`);
-}
-
-/**
- * The life of a token whose answer does not say how long it lasts. With it, a token is fetched again after
- * a few requests.
- */
-const UNKNOWN_LIFE_MS = 5 * 60_000;
-
-/**
- * When a token expires. The seconds come as numbers or as text; `az` also prints a date in local time,
- * which is not used.
- */
-function expiryOf(fields: JsonObject, clock: Clock): number {
-  const on = Number(fields["expires_on"]);
-  const life = Number(fields["expires_in"]);
-  if (Number.isFinite(on) && on > 0) return on * 1000;
-  if (Number.isFinite(life) && life > 0) return clock.now() + life * 1000;
-  const date = Date.parse(String(fields["expiresOn"] ?? fields["expires_on"]));
-  return Number.isNaN(date) ? clock.now() + UNKNOWN_LIFE_MS : date;
 }

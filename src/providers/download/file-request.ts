@@ -6,7 +6,8 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { HttpAnswer, Transport } from "../http/transport.ts";
+import type { HttpAnswer } from "../http/http-answer.ts";
+import type { Transport } from "../http/transport.ts";
 import { toHttpFailure } from "../provider-failure.ts";
 
 export interface FileRequest {

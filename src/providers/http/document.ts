@@ -9,8 +9,8 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import { dropAbsurdCost } from "../models/told-cost.ts";
 import type { ModelCall, WholeAnswer } from "../provider.ts";
 import type { Decoder } from "../wire.ts";
+import type { HttpAnswer } from "./http-answer.ts";
 import { TextJoiner } from "./text-joiner.ts";
-import type { HttpAnswer } from "./transport.ts";
 
 export function isDocument({ headers }: HttpAnswer): boolean {
   return headers["content-type"]?.startsWith("application/json") === true;

@@ -28,12 +28,13 @@ import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Quirks, Wire } from "../wire.ts";
 import { carryFields } from "./carried-fields.ts";
 import { isDocument, readDocument } from "./document.ts";
+import type { HttpAnswer, Timeouts } from "./http-answer.ts";
 import { addHeaders } from "./own-fields.ts";
 import { type Batch, readBatches } from "./read-answer.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
 import { continueAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
-import type { HttpAnswer, Timeouts, Transport } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 import { withoutRefused } from "./without-refused.ts";
 
 export interface HttpProviderOptions {

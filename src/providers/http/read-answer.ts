@@ -10,7 +10,7 @@ import { dropAbsurdCost } from "../models/told-cost.ts";
 import type { ModelCall, ModelRequest, WholeAnswer } from "../provider.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { isDocument, readDocument } from "./document.ts";
-import type { HttpAnswer } from "./transport.ts";
+import type { HttpAnswer } from "./http-answer.ts";
 
 export type Batch = readonly ModelEvent[];
 

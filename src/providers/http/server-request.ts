@@ -1,8 +1,9 @@
 /** One small request to a model's server beside the chat: for its models, its properties or its health. */
 
 import { type Json, tryParseJson } from "../../base/json.ts";
+import type { Timeouts } from "./http-answer.ts";
 import { writeBody } from "./request-body.ts";
-import type { Timeouts, Transport } from "./transport.ts";
+import type { Transport } from "./transport.ts";
 
 export interface ServerRequest {
   readonly transport: Transport;

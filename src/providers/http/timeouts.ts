@@ -1,6 +1,6 @@
 /** The default timeouts for model servers. */
 
-import type { Timeouts } from "./transport.ts";
+import type { Timeouts } from "./http-answer.ts";
 
 /**
  * A model may think for a minute or two before its first token, and between two; servers of models that

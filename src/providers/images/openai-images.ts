@@ -9,8 +9,9 @@ import { createSseReader } from "../../base/sse.ts";
 import { clip } from "../../base/text.ts";
 import type { ImageBody, MadeImage } from "../../protocol/images.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
+import type { HttpAnswer, Timeouts } from "../http/http-answer.ts";
 import { sendToServer } from "../http/server-request.ts";
-import type { HttpAnswer, Timeouts, Transport } from "../http/transport.ts";
+import type { Transport } from "../http/transport.ts";
 
 export interface ImagesServer {
   readonly transport: Transport;

@@ -9,8 +9,9 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { createLineReader } from "../../base/lines.ts";
 import { clip } from "../../base/text.ts";
+import type { Timeouts } from "../http/http-answer.ts";
 import { askServer, type ServerAnswer, sendToServer } from "../http/server-request.ts";
-import type { Timeouts, Transport } from "../http/transport.ts";
+import type { Transport } from "../http/transport.ts";
 import { toHttpFailure, toVendorFailure } from "../provider-failure.ts";
 
 export interface OllamaServer {

@@ -27,9 +27,10 @@ import { toLive } from "../follow/run-response.ts";
 import { checkApprovals } from "../kept/approvals.ts";
 import { RESPONSE_BODY, toKeptInput, toKeptThing } from "../kept/kept-response.ts";
 import type { ModelTarget } from "../models/model-target.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
 import { checkCalls } from "../request/check-calls.ts";
 import { fillEcho, toUsedTier } from "../request/echo.ts";
-import { type AskedResponse, type Planned, planResponse } from "../request/plan-response.ts";
+import { type Planned, planResponse } from "../request/plan-response.ts";
 import { toTitle } from "../request/title.ts";
 import {
   type AskedModel as CallAsking,

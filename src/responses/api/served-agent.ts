@@ -5,7 +5,7 @@ import { matchesGlob } from "../../base/glob.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { AgentDefinition, Exposed } from "../../delegation/agents/definition.ts";
 import { OWN_LABEL } from "../kinds/mcp.ts";
-import type { ResponsePreset } from "../request/plan-response.ts";
+import type { ResponsePreset } from "../request/asked-response.ts";
 import type { Caller } from "../tenant/caller.ts";
 
 /**

@@ -1,13 +1,8 @@
 /** The frames of a chat stream, as they are written. */
 
 import type { OwnField } from "../fold/ignored.ts";
-import type {
-  ChatCitation,
-  ChatHead,
-  ChatLogprobs,
-  CompletionUsage,
-  FinishReason,
-} from "./chat-completion.ts";
+import type { ChatHead, ChatLogprobs, CompletionUsage, FinishReason } from "./chat-completion.ts";
+import type { ChatCitation } from "./completion-message.ts";
 
 export interface CompletionChunk extends ChatHead {
   object: "chat.completion.chunk";

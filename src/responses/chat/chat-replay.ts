@@ -4,12 +4,8 @@
  */
 
 import type { ChatCallDelta, CompletionChunk, CompletionDelta } from "./chat-chunk.ts";
-import type {
-  ChatAnswerMessage,
-  ChatCompletion,
-  ChatHead,
-  CompletionToolCall,
-} from "./chat-completion.ts";
+import type { ChatCompletion, ChatHead } from "./chat-completion.ts";
+import type { ChatAnswerMessage, CompletionToolCall } from "./completion-message.ts";
 
 /** The JSON of each frame. The server writes `[DONE]`. */
 export function toChunks(

@@ -23,22 +23,24 @@ import type {
 } from "./chat-chunk.ts";
 import {
   CANCELLED,
-  type CallSpelling,
   type ChatCompletion,
   type ChatHead,
   type ChatLogprobs,
   type CompletionChoice,
   type FinishReason,
+  toChatCompletion,
+  toChatUsage,
+  toFinishReason,
+  toHead,
+} from "./chat-completion.ts";
+import {
+  type CallSpelling,
   isCall,
   THOUGHT_BREAK,
   textOf,
-  toChatCompletion,
-  toChatUsage,
   toCitations,
-  toFinishReason,
-  toHead,
   toThought,
-} from "./chat-completion.ts";
+} from "./completion-message.ts";
 
 export interface ChatWriterOptions {
   /** The model name in the answer. */

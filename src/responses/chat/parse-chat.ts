@@ -7,7 +7,6 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { CreateResponse, type TextConfig } from "../../protocol/request.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
-import type { CallSpelling } from "./chat-completion.ts";
 import { toChatItems } from "./chat-items.ts";
 import {
   type ChatRequest,
@@ -23,6 +22,7 @@ import {
   toToolChoice,
   toWebSearchTool,
 } from "./chat-tools.ts";
+import type { CallSpelling } from "./completion-message.ts";
 
 export interface ParsedChat {
   readonly request: CreateResponse;

@@ -3,11 +3,11 @@
  * no container, and its file can be read like any other.
  */
 
+import type { FileObject } from "../files/file-record.ts";
 import {
   type DeletedFile,
   deleteFile,
   type FileContent,
-  type FileObject,
   getFile,
   readFileContent,
 } from "../files/files.ts";

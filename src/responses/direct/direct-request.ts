@@ -13,7 +13,8 @@ import { type ModelRequest, TEXT_FORMAT } from "../../providers/provider.ts";
 import { isPlainItem } from "../bridge/plain-items.ts";
 import { asksForSeal } from "../fold/show-item.ts";
 import { findMedia, type MediaPart, urlOf } from "../media/media-parts.ts";
-import { type AskedResponse, pickOptions, toReasoning } from "../request/plan-response.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
+import { pickOptions, toReasoning } from "../request/plan-response.ts";
 
 /** The items of a request that is one; undefined for any other. Its tools are the model's to judge. */
 export function findDirectItems(

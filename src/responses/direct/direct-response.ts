@@ -16,7 +16,7 @@ import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../../provi
 import { createEventWriter, type EventWriter } from "../fold/event-writer.ts";
 import type { PlacedItem } from "../fold/given-items.ts";
 import type { Events, LiveResponse } from "../follow/live-response.ts";
-import type { AskedResponse } from "../request/plan-response.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
 import { encodeResponseSettings, type ResponseSettings } from "../request/response-settings.ts";
 import { fillPlainResponse, findPlainAnswer, type PlainAnswer } from "./plain-answer.ts";
 

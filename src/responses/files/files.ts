@@ -4,49 +4,40 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
-import { storedObject } from "../../base/stored.ts";
-import { clip } from "../../base/text.ts";
-import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
+import type { Shelf, Thing } from "../../store/shelf.ts";
 import { type ListPage, type Paging, parsePaging, toWholePage } from "../tenant/paging.ts";
-import { type ShelfParts, toSeconds } from "../tenant/shelf-parts.ts";
+import type { ShelfParts } from "../tenant/shelf-parts.ts";
+import {
+  encodeFile,
+  FILE_KIND,
+  type FileObject,
+  findFile,
+  isThere,
+  type KeptFile,
+  nameFile,
+  type Reading,
+  readFile,
+  toFile,
+  toUnknownFile,
+} from "./file-record.ts";
 import { toMediaType } from "./media-type.ts";
 import type { NewFile } from "./new-file.ts";
 
 /** An upload that has not ended by then has been interrupted. */
 const MAX_UPLOAD_MS = 24 * 60 * 60 * 1000;
+
 /** The API's own limit, for lists and for the files of a request. */
 const MAX_LISTED = 10_000;
 const MAX_INPUT_BYTES = 50 * 1024 * 1024;
+
 /** Rows that are read at a time for a list that leaves some out. */
 const READ_FILES = 500;
-
-export interface FileObject {
-  readonly id: string;
-  readonly object: "file";
-  readonly bytes: number;
-  readonly created_at: number;
-  readonly expires_at?: number;
-  readonly filename: string;
-  readonly purpose: string;
-  readonly status: "processed";
-}
 
 export interface DeletedFile {
   readonly id: string;
   readonly object: "file";
   readonly deleted: true;
 }
-
-interface KeptFile {
-  readonly filename: string;
-  readonly purpose: string;
-  readonly bytes: number;
-  readonly media_type: string;
-  readonly ready: boolean;
-}
-
-type Reading = Pick<ShelfParts, "shelf" | "clock">;
 
 /** The bytes of an upload; they are read to their end, or to the limit. */
 export interface FileBytes {
@@ -204,53 +195,6 @@ export async function readFileParts(
   const pieces: Uint8Array[] = [];
   for await (const piece of bytes) pieces.push(piece);
   return { filename: file.filename, mediaType, bytes: Buffer.concat(pieces) };
-}
-
-const FILE_KIND = "file";
-
-function nameFile(tenant: string, id: string): ThingName {
-  return { tenant, kind: FILE_KIND, id };
-}
-
-async function findFile({ shelf, clock }: Reading, tenant: string, id: string): Promise<Thing> {
-  const thing = await shelf.get(nameFile(tenant, id));
-  if (thing && isThere(thing, clock.now())) return thing;
-  throw toUnknownFile(id);
-}
-
-function isThere(thing: Thing, nowMs: number): boolean {
-  const { expires_at_ms } = thing;
-  return readFile(thing).ready && (expires_at_ms === null || expires_at_ms > nowMs);
-}
-
-function toFile(thing: Pick<Thing, "id" | "body" | "created_at_ms" | "expires_at_ms">): FileObject {
-  const { filename, purpose, bytes } = readFile(thing);
-  const { id, expires_at_ms } = thing;
-  return {
-    id,
-    object: "file",
-    bytes,
-    created_at: toSeconds(thing.created_at_ms),
-    ...(expires_at_ms === null ? {} : { expires_at: toSeconds(expires_at_ms) }),
-    filename,
-    purpose,
-    status: "processed",
-  };
-}
-
-const STORED = storedObject<KeptFile>("a file", ["filename", "bytes"]);
-
-function encodeFile(file: KeptFile): Json {
-  return STORED.write(file);
-}
-
-function readFile({ body }: Pick<Thing, "body">): KeptFile {
-  return STORED.read(body);
-}
-
-function toUnknownFile(id: string): Failure {
-  const message = `There is no file \`${clip(id, 80)}\`.`;
-  return new Failure("not_found", message, { param: "file_id" });
 }
 
 function toTooLarge(maxBytes: number, param: string): Failure {

@@ -3,7 +3,7 @@
 import type { Failure } from "../../base/failure.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { PlacedItem } from "../fold/given-items.ts";
-import type { AskedResponse } from "../request/plan-response.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
 
 export type Events = AsyncGenerator<readonly EmittedEvent[]>;
 

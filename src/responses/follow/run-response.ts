@@ -5,7 +5,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { PlacedItem } from "../fold/given-items.ts";
 import { followResponse } from "../fold/read-response.ts";
-import type { AskedResponse } from "../request/plan-response.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
 import { followStored } from "./follow-stored.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { findOptionsProblem } from "../../protocol/own-options.ts";
 import type { Caller } from "../tenant/caller.ts";
-import type { AskedResponse } from "./plan-response.ts";
+import type { AskedResponse } from "./asked-response.ts";
 
 /** More than any client sends; each of them is in the log of the run. */
 const MAX_EXTRAS = 32;

@@ -19,8 +19,9 @@ import { fillPlainResponse, findPlainAnswer } from "../direct/plain-answer.ts";
 import { BLANK_RESPONSE } from "../fold/response-object.ts";
 import { toOutputThings } from "../kept/kept-output.ts";
 import { toEntries } from "../references/item-index.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
 import { fillEcho, toUsedTier } from "../request/echo.ts";
-import type { AskedResponse, Planned } from "../request/plan-response.ts";
+import type { Planned } from "../request/plan-response.ts";
 import { encodeResponseSettings } from "../request/response-settings.ts";
 import { type Charged, toCharged } from "./response-money.ts";
 

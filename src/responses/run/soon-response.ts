@@ -20,7 +20,7 @@ import type { NewThing } from "../../store/shelf.ts";
 import { createEventWriter } from "../fold/event-writer.ts";
 import type { Events, LiveResponse } from "../follow/live-response.ts";
 import { RESPONSE_BODY } from "../kept/kept-response.ts";
-import type { AskedResponse } from "../request/plan-response.ts";
+import type { AskedResponse } from "../request/asked-response.ts";
 import { type AboutEnded, type EndedResponse, toEndedRun } from "./ended-run.ts";
 import type { HandedCall } from "./handed-calls.ts";
 import type { Settle } from "./response-money.ts";

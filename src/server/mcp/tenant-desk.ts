@@ -15,7 +15,7 @@ import type { OpenedResponses } from "../../responses/api/open-responses.ts";
 import { toAgentCaller, toAgentPreset, toServers } from "../../responses/api/served-agent.ts";
 import { toResponseId, toRunId } from "../../responses/fold/response-object.ts";
 import { findKept, RESPONSE_BODY } from "../../responses/kept/kept-response.ts";
-import type { ResponsePreset } from "../../responses/request/plan-response.ts";
+import type { ResponsePreset } from "../../responses/request/asked-response.ts";
 import type { Caller } from "../../responses/tenant/caller.ts";
 import { findMadeBy, type Once } from "../../responses/tenant/idempotency.ts";
 import type { RecordApi } from "../../runtime/record/record-api.ts";

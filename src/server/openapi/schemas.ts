@@ -20,7 +20,7 @@ import { NewItems } from "../../responses/conversations/items.ts";
 import { NewFileFields } from "../../responses/files/new-file.ts";
 import { MessagesRequest } from "../../responses/messages/messages-request.ts";
 import { CreateBatch } from "../../responses/vector-stores/batches.ts";
-import { SearchRequest } from "../../responses/vector-stores/search.ts";
+import { SearchRequest } from "../../responses/vector-stores/search-request.ts";
 import { NewStoreFile, UpdateStoreFile } from "../../responses/vector-stores/store-files.ts";
 import { CreateStore, UpdateStore } from "../../responses/vector-stores/stores.ts";
 import { ADMIN_ANSWERS, ADMIN_REQUESTS } from "./admin-answers.ts";

@@ -6,13 +6,8 @@ import {
   getNamedFile,
   readNamedFile,
 } from "../../responses/containers/named-file.ts";
-import {
-  createFile,
-  deleteFile,
-  type FileObject,
-  getFile,
-  listFiles,
-} from "../../responses/files/files.ts";
+import type { FileObject } from "../../responses/files/file-record.ts";
+import { createFile, deleteFile, getFile, listFiles } from "../../responses/files/files.ts";
 import { parseNewFile } from "../../responses/files/new-file.ts";
 import { keepFirst, type Once, readOnce, toOnceKey } from "../../responses/tenant/idempotency.ts";
 import type { ShelfParts } from "../../responses/tenant/shelf-parts.ts";

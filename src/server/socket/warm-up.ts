@@ -7,8 +7,8 @@ import { makeId } from "../../base/ids.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
 import { NO_RUN, toResponse } from "../../responses/fold/response-object.ts";
+import { parseAsked } from "../../responses/request/asked-response.ts";
 import { toEcho } from "../../responses/request/echo.ts";
-import { parseAsked } from "../../responses/request/plan-response.ts";
 import type { CreateBody } from "./client-event.ts";
 
 export interface WarmUp {

@@ -4,6 +4,17 @@
  * readable; the recognized commands are returned anyway.
  */
 
+import {
+  COMMENT,
+  isAssignment,
+  isHarmlessAssignment,
+  nextToken,
+  type Scan,
+  spoil,
+  take,
+  type Word,
+} from "./shell-tokens.ts";
+
 export interface ShellText {
   /** The words of each simple command, without quotes. */
   readonly commands: readonly (readonly string[])[];
@@ -11,19 +22,6 @@ export interface ShellText {
   readonly writes: readonly string[];
   /** True if these are certainly all of the commands. */
   readonly isReadable: boolean;
-}
-
-/** Variables that change how output is shown, and not what is run. */
-const HARMLESS_VARIABLE =
-  /^(?:LANG|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|DEBUG|NODE_ENV)=/;
-
-export function isAssignment(word: string): boolean {
-  return /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/.test(word);
-}
-
-/** True if a variable for a command cannot change what it runs, unlike `PATH` and `LD_PRELOAD`. */
-export function isHarmlessAssignment(word: string): boolean {
-  return HARMLESS_VARIABLE.test(word);
 }
 
 export function readShell(given: string): ShellText {
@@ -81,25 +79,6 @@ function joinLines(text: string): string | undefined {
       : piece;
     isBetween = /^[\s;&|()<>]$/.test(piece);
   }
-}
-
-interface Scan {
-  readonly text: string;
-  at: number;
-  isReadable: boolean;
-}
-
-interface Word {
-  readonly kind: "word";
-  readonly text: string;
-  /** The text with every quoted character as NUL: the part that the shell still interprets. */
-  readonly bare: string;
-}
-
-type Token = Word | { readonly kind: "redirect" | "control"; readonly operator: string };
-
-function spoil(scan: Scan): void {
-  scan.isReadable = false;
 }
 
 /** True if the shell gives a word a meaning of its own at the beginning of a command. */
@@ -166,110 +145,4 @@ function redirect(operator: string, scan: Scan, { reads, writes }: Files): void 
   if (target.text === "/dev/null") return;
   if (operator !== "<") writes.push(target.text);
   if (operator.startsWith("<")) reads.push(target.text);
-}
-
-const CONTROL = /\n|;;&?|;&|;|&&|&(?!>)|\|\||\|&|\||\(|\)/y;
-const REDIRECT = /\d*(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)|&>>|&>/y;
-const BLANK = /[ \t]+/y;
-const COMMENT = /#[^\n]*/y;
-const SUBSTITUTION = /[<>]\(/y;
-
-function nextToken(scan: Scan): Token | undefined {
-  take(BLANK, scan);
-  take(COMMENT, scan);
-  if (scan.at >= scan.text.length) return undefined;
-  if (take(SUBSTITUTION, scan) !== undefined) {
-    spoil(scan);
-    return { kind: "control", operator: "<(" };
-  }
-  const operator = take(REDIRECT, scan);
-  if (operator !== undefined) {
-    return { kind: "redirect", operator: operator.replace(/^\d+/, "") };
-  }
-  const control = take(CONTROL, scan);
-  return control === undefined ? readWord(scan) : { kind: "control", operator: control };
-}
-
-/** Returns the match of the pattern at this position, and moves after it. */
-function take(pattern: RegExp, scan: Scan): string | undefined {
-  pattern.lastIndex = scan.at;
-  const found = pattern.exec(scan.text)?.[0];
-  scan.at += found?.length ?? 0;
-  return found;
-}
-
-const PLAIN = /[^ \t\n;&|<>()'"\\$`]+/y;
-
-function readWord(scan: Scan): Word {
-  let text = "";
-  let bare = "";
-  for (;;) {
-    const plain = take(PLAIN, scan);
-    if (plain !== undefined) {
-      text += plain;
-      bare += plain;
-      continue;
-    }
-    const quoted = readQuoted(scan);
-    if (quoted === undefined) break;
-    text += quoted;
-    // Empty quotes are a word too.
-    bare += "\0".repeat(Math.max(1, quoted.length));
-  }
-  const hasBraces = bare.includes("{") && bare.includes("}") && /,|\.\./.test(bare);
-  // `~` becomes a home folder at the beginning of a word and of a value.
-  const hasHome = bare.startsWith("~") || (isAssignment(bare) && /[=:]~/.test(bare));
-  if (hasBraces || hasHome) spoil(scan);
-  return { kind: "word", text, bare };
-}
-
-/** The next piece that is quoted, escaped or expanded; undefined at the end of the word. */
-function readQuoted(scan: Scan): string | undefined {
-  const { text } = scan;
-  const sign = text[scan.at];
-  if (sign === "'") return readSingle(scan);
-  if (sign === '"') return readDouble(scan);
-  if (sign === "\\") return readEscaped(scan);
-  if (sign !== "$" && sign !== "`") return undefined;
-  scan.at++;
-  if (sign === "`" || isExpansion(text, scan.at)) spoil(scan);
-  return sign;
-}
-
-function readSingle(scan: Scan): string {
-  const end = scan.text.indexOf("'", scan.at + 1);
-  if (end < 0) return readToEnd(scan);
-  const inside = scan.text.slice(scan.at + 1, end);
-  scan.at = end + 1;
-  return inside;
-}
-
-const DOUBLE = /"((?:[^"\\]|\\[\s\S])*)"/y;
-
-function readDouble(scan: Scan): string {
-  const found = take(DOUBLE, scan);
-  if (found === undefined) return readToEnd(scan);
-  const inside = found.slice(1, -1);
-  const active = inside.replace(/\\[\s\S]/g, "");
-  if (/`|\$[\w{([*@#?$!-]/.test(active)) spoil(scan);
-  return inside.replace(/\\([$`"\\\n])/g, (_, sign: string) => (sign === "\n" ? "" : sign));
-}
-
-function readEscaped(scan: Scan): string {
-  const next = scan.text[scan.at + 1];
-  if (next === undefined) return readToEnd(scan);
-  scan.at += 2;
-  return next === "\n" ? "" : next;
-}
-
-/** Reads a quote without its end: the shell would wait for more. */
-function readToEnd(scan: Scan): string {
-  const rest = scan.text.slice(scan.at + 1);
-  scan.at = scan.text.length;
-  spoil(scan);
-  return rest;
-}
-
-function isExpansion(text: string, at: number): boolean {
-  return /[\w{([*@#?$!'"-]/.test(text[at] ?? "");
 }

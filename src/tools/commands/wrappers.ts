@@ -5,7 +5,7 @@
 
 import { isInput } from "./interpreters.ts";
 import { type OptionTable, skipOptions } from "./options.ts";
-import { isAssignment, isHarmlessAssignment } from "./shell-text.ts";
+import { isAssignment, isHarmlessAssignment } from "./shell-tokens.ts";
 
 export interface InnerCommands {
   /** Commands, each as its words. */

@@ -18,9 +18,10 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunScope } from "../scope.ts";
 import { type Effect, type Tool, type ToolContext, ToolOutput } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { Memory } from "./ask-if-needed.ts";
 import type { CallContext, GateParts, ToolResult } from "./call.ts";
 import { grants } from "./grant.ts";
-import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
+import { type Allowed, judge, toDecision } from "./judge.ts";
 import { fits, NOTHING_TOUCHED, type ToolCall } from "./rules.ts";
 import { type HookedCall, runToolHooks, withDenial } from "./tool-hooks.ts";
 

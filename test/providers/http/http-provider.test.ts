@@ -4,16 +4,13 @@ import { Failure } from "../../../src/base/failure.ts";
 import type { Notice } from "../../../src/protocol/run-events.ts";
 import { chatWire } from "../../../src/providers/chat/wire.ts";
 import { cohereWire } from "../../../src/providers/cohere/wire.ts";
+import type { HttpRequest } from "../../../src/providers/http/http-answer.ts";
 import {
   createHttpProvider,
   type HttpProviderOptions,
   joinUrl,
 } from "../../../src/providers/http/http-provider.ts";
-import {
-  createTransport,
-  type HttpRequest,
-  type Transport,
-} from "../../../src/providers/http/transport.ts";
+import { createTransport, type Transport } from "../../../src/providers/http/transport.ts";
 import { dropRefused, findModel } from "../../../src/providers/models/models.ts";
 import type { Provider } from "../../../src/providers/provider.ts";
 import { responsesWire } from "../../../src/providers/responses/wire.ts";

@@ -7,12 +7,8 @@ import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../../../src/base/failure.ts";
 import { readSystemBundle, readTrustedBundle } from "../../../src/providers/http/ca-bundles.ts";
-import {
-  createTransport,
-  type HttpAnswer,
-  type HttpRequest,
-  type Transport,
-} from "../../../src/providers/http/transport.ts";
+import type { HttpAnswer, HttpRequest } from "../../../src/providers/http/http-answer.ts";
+import { createTransport, type Transport } from "../../../src/providers/http/transport.ts";
 import { PATIENCE_MS, PATIENT_TIMEOUTS, patience } from "../../patience.ts";
 import { type LoopbackProxy, startLoopbackProxy } from "./loopback-proxy.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createIds } from "../../../src/base/ids.ts";
+import type { FileObject } from "../../../src/responses/files/file-record.ts";
 import {
   createFile,
   deleteFile,
-  type FileObject,
   getFile,
   listFiles,
   readFileContent,

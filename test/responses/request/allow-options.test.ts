@@ -6,7 +6,7 @@ import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
 import { SAMPLING_FIELDS } from "../../../src/providers/http/carried-fields.ts";
 import { allowOptions } from "../../../src/responses/request/allow-options.ts";
-import type { AskedResponse } from "../../../src/responses/request/plan-response.ts";
+import type { AskedResponse } from "../../../src/responses/request/asked-response.ts";
 import type { Caller } from "../../../src/responses/tenant/caller.ts";
 
 const CALLER: Caller = {

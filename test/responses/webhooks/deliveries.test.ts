@@ -8,12 +8,9 @@ import { toFailedOutcome } from "../../../src/engine/ending.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Ending } from "../../../src/protocol/run-events.ts";
 import { WEBHOOK_EVENTS, type WebhookEvent } from "../../../src/protocol/webhook-event.ts";
-import {
-  type DeliveryParts,
-  defineDeliveries,
-  followResponses,
-} from "../../../src/responses/webhooks/deliveries.ts";
+import { defineDeliveries, followResponses } from "../../../src/responses/webhooks/deliveries.ts";
 import type { SentEvent, WebhookEndpoint } from "../../../src/responses/webhooks/send-event.ts";
+import type { DeliveryParts } from "../../../src/responses/webhooks/try-delivery.ts";
 import { completed, createGate, onBenches, settle, until } from "../../engine/engine-fixture.ts";
 import { type LocalBench, openLocalBench, openMemoryRecord } from "../../engine/local-fixture.ts";
 
