@@ -13,24 +13,22 @@ import { type Typed, toChord } from "../screen/keys.ts";
 import { PEN, type Row } from "../screen/rows.ts";
 import { cleanForTerminal, isStyled } from "../terminal.ts";
 import { type CommandParts, runSlash } from "./chat-commands.ts";
-import { toActivityRows, toSaidLines, toWaitingRows } from "./chat-rows.ts";
+import { toChatPicture } from "./chat-picture.ts";
+import { toSaidLines } from "./chat-rows.ts";
 import type { ChatScreen } from "./chat-screen.ts";
 import { ChatWork } from "./chat-work.ts";
 import { toDefinitionLines } from "./definition-lines.ts";
 import { applyKey } from "./edit-keys.ts";
 import type { Editor } from "./editor/editor.ts";
-import { layOutEditor } from "./editor/layout.ts";
 import { toNotification } from "./notify.ts";
 import type { ChatEngine } from "./open-chat.ts";
 import type { Picker } from "./picker.ts";
 import { editElsewhere } from "./programs.ts";
-import { MARGIN, PROMPT, PromptField } from "./prompt-field.ts";
+import { PromptField } from "./prompt-field.ts";
 import { Questions } from "./questions.ts";
 import { readFileChange } from "./read-change.ts";
 import { readSlash, SLASH_COMMANDS, type SlashCall } from "./slash.ts";
-import { toStatusRow } from "./status-row.ts";
 import { wrapLine } from "./transcript.ts";
-import { shareRows, toPicture } from "./view.ts";
 
 export interface ChatSetup {
   readonly io: Io;
@@ -166,25 +164,21 @@ export class Chat {
   }
 
   toPicture(): Picture {
-    const columns = this.#columns;
-    const maxRows = this.#screen?.maxRows ?? 22;
-    const field = this.#answer ?? this.#field.editor;
-    const room = { columns, prompt: PROMPT, margin: MARGIN };
-    const menu = this.#toMenu(columns, maxRows);
-    const nowMs = this.#setup.clock.now();
-    const activity = toActivityRows(this.#work, {
-      columns,
-      maxRows: Math.floor(maxRows / 3),
-      nowMs,
+    const moment = {
+      work: this.#work,
+      field: this.#field,
+      questions: this.#questions,
+      picker: this.#picker,
+      answer: this.#answer,
+      engine: this.#engine,
+      note: this.#note,
+      nowMs: this.#setup.clock.now(),
+    };
+    return toChatPicture(moment, {
+      columns: this.#columns,
+      maxRows: this.#screen?.maxRows ?? 22,
+      takeOpen: (columns, maxRows) => this.#takeOpen(columns, maxRows),
     });
-    const waiting = toWaitingRows(this.#work);
-    const written = layOutEditor(field, field.folds, { ...room, maxRows: Math.floor(maxRows / 2) });
-    const wanted = { menu: menu.length, activity: activity.length, waiting: waiting.length };
-    const shares = shareRows(maxRows, { ...wanted, editor: written.rows.length });
-    const editor = layOutEditor(field, field.folds, { ...room, maxRows: shares.editor });
-    const open = this.#takeOpen(columns, shares.open);
-    const status = this.#toStatus(columns);
-    return toPicture({ open, activity, waiting, menu, editor, status }, shares, columns);
   }
 
   get #columns(): number {
@@ -206,32 +200,6 @@ export class Chat {
     const taken = this.#work.turn?.transcript.take({ columns, maxOpen, isStyled: !isPlain });
     if (taken && taken.finished.length > 0) this.#screen?.print(taken.finished);
     return taken?.open ?? [];
-  }
-
-  #toMenu(columns: number, maxRows: number): Row[] {
-    if (this.#questions.editor) return this.#questions.toRows(columns);
-    if (this.#picker) return this.#picker.toRows(columns, Math.floor(maxRows / 2));
-    return this.#field.toHelpRows(columns);
-  }
-
-  #toStatus(columns: number): Row {
-    const engine = this.#engine;
-    const { turn, spent, contextUsed } = this.#work;
-    const atWork = turn ? "Enter steers · Tab queues · Esc stops" : "";
-    const hint = this.#answer ? "Enter answers · Esc stops the run" : atWork;
-    return toStatusRow(
-      {
-        model: engine?.model.ref,
-        isThinking: engine?.isThinking ?? false,
-        contextUsed,
-        contextTokens: engine?.contextTokens,
-        spent,
-        maxUsd: engine?.maxUsd,
-        hint,
-        note: this.#note,
-      },
-      columns,
-    );
   }
 
   #press(chord: string): void {
