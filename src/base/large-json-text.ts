@@ -13,7 +13,7 @@ import type { Slices } from "./slices.ts";
 /** Bytes that `JSON.parse` gets at once, if they can be split there: 0.1 to 0.5 ms of work. */
 export const BATCH_BYTES = 64 * 1024;
 
-export interface Reading {
+export interface LargeReading {
   readonly bytes: Buffer;
   readonly slices: Slices;
   /** Where the next thing to read begins. */
@@ -23,7 +23,7 @@ export interface Reading {
 }
 
 /** The end of a long text. Scans it once, however often it is asked for. */
-export function endOfText(reading: Reading, start: number): number {
+export function endOfText(reading: LargeReading, start: number): number {
   if (reading.text.start === start) return reading.text.end;
   const end = findStringEnd(reading.bytes, start);
   if (end - start > BATCH_BYTES) reading.text = { start, end };
@@ -31,14 +31,14 @@ export function endOfText(reading: Reading, start: number): number {
 }
 
 /** The text up to `end`; reading continues there. */
-export function cutOut(reading: Reading, end: number): string {
+export function cutOut(reading: LargeReading, end: number): string {
   const text = reading.bytes.toString("utf8", reading.at, end);
   reading.at = end;
   return text;
 }
 
 /** Reads what follows a member: a comma, or the closing bracket. */
-export function readMark(reading: Reading, close: number): number {
+export function readMark(reading: LargeReading, close: number): number {
   skipSpace(reading);
   const mark = reading.bytes[reading.at++];
   if (mark !== COMMA && mark !== close) throw broken();
@@ -46,7 +46,7 @@ export function readMark(reading: Reading, close: number): number {
 }
 
 /** A text of any length, in pieces that `JSON.parse` reads. */
-export async function readText(reading: Reading): Promise<string> {
+export async function readText(reading: LargeReading): Promise<string> {
   const { bytes, slices } = reading;
   const end = endOfText(reading, reading.at);
   if (end >= bytes.length) throw broken();
@@ -78,7 +78,7 @@ function findGap(bytes: Buffer, at: number, from: number): number {
 const LONGEST_ESCAPE = 6;
 
 /** A number, `true`, `false` or `null`. */
-export function readWord(reading: Reading): unknown {
+export function readWord(reading: LargeReading): unknown {
   const { bytes, at } = reading;
   let end = at;
   while (end < bytes.length && !ENDS_WORD.has(bytes[end] ?? 0)) end++;
@@ -88,7 +88,7 @@ export function readWord(reading: Reading): unknown {
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09]);
 const ENDS_WORD: ReadonlySet<number> = new Set([...SPACES, COMMA, CLOSE_LIST, CLOSE_OBJECT]);
 
-export function skipSpace(reading: Reading): void {
+export function skipSpace(reading: LargeReading): void {
   const { bytes } = reading;
   let { at } = reading;
   for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; ) {
@@ -98,7 +98,7 @@ export function skipSpace(reading: Reading): void {
 }
 
 /** True if a list or object that was just begun is empty. */
-export function closes(reading: Reading, close: number): boolean {
+export function closes(reading: LargeReading, close: number): boolean {
   skipSpace(reading);
   if (reading.bytes[reading.at] !== close) return false;
   reading.at++;

@@ -30,7 +30,7 @@ import {
   closes,
   cutOut,
   endOfText,
-  type Reading,
+  type LargeReading,
   readMark,
   readText,
   readWord,
@@ -43,14 +43,14 @@ import type { Slices } from "./slices.ts";
  * not JSON.
  */
 export async function parseLargeJson(bytes: Buffer, slices: Slices): Promise<unknown> {
-  const reading: Reading = { bytes, slices, at: 0, text: { start: -1, end: -1 } };
+  const reading: LargeReading = { bytes, slices, at: 0, text: { start: -1, end: -1 } };
   const value = await readValue(reading);
   skipSpace(reading);
   if (reading.at < bytes.length) throw broken();
   return value;
 }
 
-async function readValue(reading: Reading): Promise<unknown> {
+async function readValue(reading: LargeReading): Promise<unknown> {
   skipSpace(reading);
   switch (reading.bytes[reading.at]) {
     case QUOTE:
@@ -64,7 +64,7 @@ async function readValue(reading: Reading): Promise<unknown> {
   }
 }
 
-async function readList(reading: Reading): Promise<unknown[]> {
+async function readList(reading: LargeReading): Promise<unknown[]> {
   const list: unknown[] = [];
   reading.at++;
   if (closes(reading, CLOSE_LIST)) return list;
@@ -82,7 +82,7 @@ async function readList(reading: Reading): Promise<unknown[]> {
   }
 }
 
-async function readObject(reading: Reading): Promise<Record<string, unknown>> {
+async function readObject(reading: LargeReading): Promise<Record<string, unknown>> {
   const object: Record<string, unknown> = {};
   reading.at++;
   if (closes(reading, CLOSE_OBJECT)) return object;
@@ -100,7 +100,7 @@ async function readObject(reading: Reading): Promise<Record<string, unknown>> {
   }
 }
 
-async function readMember(reading: Reading, object: Record<string, unknown>): Promise<void> {
+async function readMember(reading: LargeReading, object: Record<string, unknown>): Promise<void> {
   skipSpace(reading);
   if (reading.bytes[reading.at] !== QUOTE) throw broken();
   const name = await readText(reading);
@@ -122,7 +122,7 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
  * The last place within a batch where the list or object can be split: after a whole member, or where it
  * closes. -1 if the next member alone is longer.
  */
-function findCut(reading: Reading): number {
+function findCut(reading: LargeReading): number {
   const { bytes, at } = reading;
   const limit = Math.min(at + BATCH_BYTES, bytes.length);
   let cut = -1;

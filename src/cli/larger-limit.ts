@@ -17,14 +17,14 @@ const FLAGS: Readonly<Partial<Record<LimitKind, string>>> = {
 
 type Asked = Pick<InnerRunRequest, "limits" | "max_output_tokens">;
 
-export interface EndedRun {
+export interface LimitedRun {
   readonly asked: Asked;
   readonly run: Pick<Run, "session">;
   readonly settings: Pick<RuntimeOptions, "storePath">;
 }
 
 /** Undefined if the ending is not a limit, or if no flag of the command raises it. */
-export function toNextHint(end: RunEnd, { asked, run, settings }: EndedRun): string | undefined {
+export function toNextHint(end: RunEnd, { asked, run, settings }: LimitedRun): string | undefined {
   const [first, ...others] = findFlags(end, asked);
   if (first === undefined) return undefined;
   const flags = `${first}${others.map((flag) => ` or ${flag}`).join("")}`;

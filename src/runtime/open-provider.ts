@@ -3,6 +3,7 @@
  * account share.
  */
 
+import type { Environment } from "../base/environment.ts";
 import type { JsonObject } from "../base/json.ts";
 import { createRedact, findSecrets, type Redact } from "../base/redact.ts";
 import type { Item } from "../protocol/items.ts";
@@ -22,7 +23,6 @@ import type { WireName } from "../providers/wire.ts";
 import { loadWire } from "../providers/wires.ts";
 import { VERSION } from "../version.ts";
 import {
-  type Environment,
   fillHeaders,
   type Keyed,
   keyFor,

@@ -5,6 +5,7 @@
 
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Environment } from "../base/environment.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
@@ -59,8 +60,6 @@ export interface ModelParts {
   /** The GGUF models in this process; opened when the first run needs one. */
   readonly gguf?: (() => Promise<GgufLibrary>) | undefined;
 }
-
-export type Environment = ModelParts["env"];
 
 /** The headers that sign a request to a server at an address of the settings, if a key is enough. */
 export function keyHeadersOf(

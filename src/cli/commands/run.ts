@@ -27,7 +27,7 @@ import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
 import { findFilesInPrompt, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
-import type { EndedRun } from "../larger-limit.ts";
+import type { LimitedRun } from "../larger-limit.ts";
 import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openRunConfig } from "../open-config.ts";
@@ -131,7 +131,7 @@ async function openFormat(options: Options, sources: FormatSources): Promise<Out
 }
 
 /** The code of the hint is loaded only for a run that did not complete. */
-function hintOf(ended: EndedRun): (end: RunEnd) => Promise<string | undefined> {
+function hintOf(ended: LimitedRun): (end: RunEnd) => Promise<string | undefined> {
   return async (end) => (await import("../larger-limit.ts")).toNextHint(end, ended);
 }
 

@@ -30,7 +30,7 @@ import { carryFields } from "./carried-fields.ts";
 import { isDocument, readDocument } from "./document.ts";
 import type { HttpAnswer, Timeouts } from "./http-answer.ts";
 import { addHeaders } from "./own-fields.ts";
-import { type Batch, readBatches } from "./read-answer.ts";
+import { type EventBatch, readBatches } from "./read-answer.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
 import { continueAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
@@ -106,7 +106,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     return { policy, clock, random, signal, onRetry };
   }
 
-  async function* stream(asked: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
+  async function* stream(asked: ModelRequest, call: ModelCall): AsyncGenerator<EventBatch, void> {
     const request = prepare(asked, call);
     const { first, rest } = await retry(
       () => recovering(begin, { options, request, call }),
@@ -241,7 +241,7 @@ async function askWhole(sending: Sending): Promise<WholeAnswer> {
 async function* readRedacted(
   { options, request, call }: Sending,
   answer: HttpAnswer,
-): AsyncGenerator<Batch, void> {
+): AsyncGenerator<EventBatch, void> {
   try {
     yield* readBatches(options, { request, call }, answer);
   } catch (thrown) {
@@ -250,8 +250,8 @@ async function* readRedacted(
 }
 
 interface Begun {
-  readonly first: Batch;
-  readonly rest: AsyncGenerator<Batch, void>;
+  readonly first: EventBatch;
+  readonly rest: AsyncGenerator<EventBatch, void>;
 }
 
 /** Sends the request and waits for the first output. Until then it may be sent again. */

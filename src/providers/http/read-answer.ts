@@ -12,7 +12,7 @@ import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { isDocument, readDocument } from "./document.ts";
 import type { HttpAnswer } from "./http-answer.ts";
 
-export type Batch = readonly ModelEvent[];
+export type EventBatch = readonly ModelEvent[];
 
 interface Asked {
   /** The vendor's name, for messages. */
@@ -31,7 +31,7 @@ export async function* readBatches(
   { vendor, wire, quirks }: Asked,
   { request, call }: Call,
   answer: HttpAnswer,
-): AsyncGenerator<Batch, void> {
+): AsyncGenerator<EventBatch, void> {
   const decoder = wire.decoder(request, quirks);
   if (isDocument(answer)) return yield* tellWhole(await readDocument(answer, decoder, call));
   if (isPage(answer)) throw await toPageFailure(vendor, answer);
@@ -67,7 +67,7 @@ export async function* readBatches(
   if (batch.length > 0) yield dropAbsurdCost(batch, call);
 }
 
-async function* tellWhole({ events, failure }: WholeAnswer): AsyncGenerator<Batch, void> {
+async function* tellWhole({ events, failure }: WholeAnswer): AsyncGenerator<EventBatch, void> {
   if (events.length > 0) yield events;
   if (failure) throw failure;
 }

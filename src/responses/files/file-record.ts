@@ -26,7 +26,7 @@ export interface KeptFile {
   readonly ready: boolean;
 }
 
-export type Reading = Pick<ShelfParts, "shelf" | "clock">;
+export type FileReading = Pick<ShelfParts, "shelf" | "clock">;
 
 export const FILE_KIND = "file";
 
@@ -35,7 +35,7 @@ export function nameFile(tenant: string, id: string): ThingName {
 }
 
 export async function findFile(
-  { shelf, clock }: Reading,
+  { shelf, clock }: FileReading,
   tenant: string,
   id: string,
 ): Promise<Thing> {

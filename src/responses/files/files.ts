@@ -11,11 +11,11 @@ import {
   encodeFile,
   FILE_KIND,
   type FileObject,
+  type FileReading,
   findFile,
   isThere,
   type KeptFile,
   nameFile,
-  type Reading,
   readFile,
   toFile,
   toUnknownFile,
@@ -110,13 +110,13 @@ const HEAD_BYTES = 4096;
 /**
  * Rejects with `not_found` if the file does not exist or it has expired, as all functions here do.
  */
-export async function getFile(parts: Reading, tenant: string, id: string): Promise<FileObject> {
+export async function getFile(parts: FileReading, tenant: string, id: string): Promise<FileObject> {
   return toFile(await findFile(parts, tenant, id));
 }
 
 /** `query` is that of the address: `purpose`, `limit`, `order`, `after`. */
 export async function listFiles(
-  { shelf, clock }: Reading,
+  { shelf, clock }: FileReading,
   tenant: string,
   query: URLSearchParams,
 ): Promise<ListPage<FileObject>> {
@@ -153,7 +153,11 @@ async function collect(
   }
 }
 
-export async function deleteFile(parts: Reading, tenant: string, id: string): Promise<DeletedFile> {
+export async function deleteFile(
+  parts: FileReading,
+  tenant: string,
+  id: string,
+): Promise<DeletedFile> {
   await findFile(parts, tenant, id);
   await parts.shelf.delete(nameFile(tenant, id));
   return { id, object: "file", deleted: true };
@@ -166,7 +170,7 @@ export interface FileContent {
 }
 
 export async function readFileContent(
-  parts: Reading,
+  parts: FileReading,
   tenant: string,
   id: string,
 ): Promise<FileContent> {
@@ -185,7 +189,7 @@ export interface FileParts {
  * A complete file, as a part of a request needs it. Rejects with `invalid_request` above `maxBytes`.
  */
 export async function readFileParts(
-  parts: Reading,
+  parts: FileReading,
   tenant: string,
   id: string,
   maxBytes = MAX_INPUT_BYTES,

@@ -18,7 +18,13 @@ import { WEBHOOK_EVENTS } from "../../protocol/webhook-event.ts";
 import { readResponse } from "../fold/read-response.ts";
 import { toResponseId, toStatus } from "../fold/response-object.ts";
 import type { WebhookEndpoint } from "./send-event.ts";
-import { type DeliveryParts, deliver, findEndpoint, type Job, toQueue } from "./try-delivery.ts";
+import {
+  type DeliveryJob,
+  type DeliveryParts,
+  deliver,
+  findEndpoint,
+  toQueue,
+} from "./try-delivery.ts";
 
 export const WEBHOOK_BODY = "webhook";
 
@@ -62,7 +68,7 @@ function hears(tenants: readonly string[] | undefined, tenant: string): boolean 
 
 function createDeliveryBody(parts: DeliveryParts): RunBody {
   return async (context, input) => {
-    const job: Job = { name: readName(input), lane: context.tenant ?? "" };
+    const job: DeliveryJob = { name: readName(input), lane: context.tenant ?? "" };
     await context.waiting(undefined, () => context.turn(toQueue(job.name), job.lane));
     const event = await readEvent(context);
     const endpoint = findEndpoint(parts, job.name);

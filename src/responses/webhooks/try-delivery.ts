@@ -23,7 +23,7 @@ export function toQueue(endpoint: string): string {
   return `webhook:${endpoint}`;
 }
 
-export interface Job {
+export interface DeliveryJob {
   readonly name: string;
   readonly lane: string;
 }
@@ -48,7 +48,7 @@ const STORED_TRY = storedObject<Tried>("a try", ["is_over", "reason"]);
 export async function deliver(
   parts: DeliveryParts,
   context: RunContext,
-  job: Job,
+  job: DeliveryJob,
   event: WebhookEvent,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -64,7 +64,7 @@ export async function deliver(
 }
 
 interface Try {
-  readonly job: Job;
+  readonly job: DeliveryJob;
   readonly event: WebhookEvent;
   readonly attempt: number;
 }
@@ -115,7 +115,7 @@ function toNotice(name: string, attempt: number, tried: Tried, clock: Clock): No
 }
 
 interface Wait {
-  readonly job: Job;
+  readonly job: DeliveryJob;
   readonly attempt: number;
   readonly atMs: number;
 }

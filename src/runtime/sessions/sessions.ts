@@ -23,7 +23,7 @@ import { findSessionId } from "./find-session.ts";
 import { forkSession, readSession } from "./go-on.ts";
 import type { SessionPage, SessionQuery, SessionSummary, Sessions } from "./session.ts";
 import { type SessionParts, TENANT } from "./session-parts.ts";
-import { comesAfter, PAGE, toNothing, type Use, walkSessions } from "./walk-sessions.ts";
+import { comesAfter, PAGE, type SessionUse, toNothing, walkSessions } from "./walk-sessions.ts";
 
 export function createSessions(parts: SessionParts): Sessions {
   const { shelf, place } = parts;
@@ -87,7 +87,7 @@ async function listSessions(
   const sessions: SessionSummary[] = [];
   const seen = new Set<string>();
   const begin = after === undefined ? undefined : parseCursor(after);
-  let last: Use | undefined;
+  let last: SessionUse | undefined;
   for await (const use of walkSessions(parts, query)) {
     const { id, usedAtMs } = use;
     if (seen.has(id)) continue;
@@ -104,11 +104,11 @@ async function listSessions(
   return { sessions, next: undefined };
 }
 
-function toCursor({ id, usedAtMs }: Use): string {
+function toCursor({ id, usedAtMs }: SessionUse): string {
   return `${usedAtMs}:${id}`;
 }
 
-function parseCursor(text: string): Use {
+function parseCursor(text: string): SessionUse {
   const [, ms, id] = /^(\d{1,15}):(\w+)$/.exec(text) ?? [];
   if (ms !== undefined && id !== undefined) return { usedAtMs: Number(ms), id };
   const message = `\`${clip(text, 80)}\` is not a cursor. Use the one that came with the page before.`;

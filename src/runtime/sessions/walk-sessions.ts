@@ -15,13 +15,13 @@ import { type SessionParts, TENANT } from "./session-parts.ts";
 export const PAGE = 200;
 
 /** A session, and when a run of it began in the folder, or when it was forked. */
-export interface Use {
+export interface SessionUse {
   readonly id: string;
   readonly usedAtMs: number;
 }
 
 /** Several sessions may be used in one millisecond: those are in the order of their ids. */
-export function comesAfter(use: Use, { usedAtMs, id }: Use): boolean {
+export function comesAfter(use: SessionUse, { usedAtMs, id }: SessionUse): boolean {
   return use.usedAtMs < usedAtMs || (use.usedAtMs === usedAtMs && use.id < id);
 }
 
@@ -32,9 +32,12 @@ export function toNothing(thrown: unknown): undefined {
 }
 
 /** The last used first; those of one millisecond by their ids. */
-export async function* walkSessions(parts: SessionParts, query: SessionQuery): AsyncGenerator<Use> {
-  let together: Use[] = [];
-  const sorted = (): Use[] => together.sort((a, b) => (comesAfter(a, b) ? 1 : -1));
+export async function* walkSessions(
+  parts: SessionParts,
+  query: SessionQuery,
+): AsyncGenerator<SessionUse> {
+  let together: SessionUse[] = [];
+  const sorted = (): SessionUse[] => together.sort((a, b) => (comesAfter(a, b) ? 1 : -1));
   for await (const use of latestFirst(walkRuns(parts, query), walkForks(parts, query))) {
     if (use.id === "") continue;
     if (together[0] && together[0].usedAtMs !== use.usedAtMs) {
@@ -47,7 +50,7 @@ export async function* walkSessions(parts: SessionParts, query: SessionQuery): A
 }
 
 /** Reads no more of either than it needs. */
-async function* latestFirst(one: AsyncGenerator<Use>, other: AsyncGenerator<Use>) {
+async function* latestFirst(one: AsyncGenerator<SessionUse>, other: AsyncGenerator<SessionUse>) {
   let a = await one.next();
   let b = await other.next();
   while (!a.done || !b.done) {
@@ -64,7 +67,7 @@ async function* latestFirst(one: AsyncGenerator<Use>, other: AsyncGenerator<Use>
 async function* walkRuns(
   { shelf }: SessionParts,
   { folder, ...query }: SessionQuery,
-): AsyncGenerator<Use> {
+): AsyncGenerator<SessionUse> {
   for await (const thing of walk(shelf, SESSION_RUN_KIND)) {
     const { created_at_ms: usedAtMs, parent } = thing;
     const isThere = folder === undefined || readSessionRun(thing).folder === folder;
@@ -79,7 +82,7 @@ async function* walkRuns(
 async function* walkForks(
   { shelf }: SessionParts,
   { folder, ...query }: SessionQuery,
-): AsyncGenerator<Use> {
+): AsyncGenerator<SessionUse> {
   for await (const { id, body, created_at_ms: usedAtMs } of walk(shelf, CONVERSATION_KIND)) {
     const facts = readSessionFacts(body);
     const isThere = folder === undefined || facts.folder === folder;

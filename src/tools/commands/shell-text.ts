@@ -9,7 +9,7 @@ import {
   isAssignment,
   isHarmlessAssignment,
   nextToken,
-  type Scan,
+  type ShellScan,
   spoil,
   take,
   type Word,
@@ -26,7 +26,7 @@ export interface ShellText {
 
 export function readShell(given: string): ShellText {
   const text = joinLines(given);
-  const scan: Scan = { text: text ?? given, at: 0, isReadable: !given.includes("\0") };
+  const scan: ShellScan = { text: text ?? given, at: 0, isReadable: !given.includes("\0") };
   if (text === undefined) spoil(scan);
   const commands: string[][] = [];
   const files = { reads: [] as string[], writes: [] as string[] };
@@ -64,7 +64,7 @@ const PIECE = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^'"\\#\s;&|()<>]+|[\s\S]
  */
 function joinLines(text: string): string | undefined {
   if (!text.includes("\\\n")) return text;
-  const scan: Scan = { text, at: 0, isReadable: true };
+  const scan: ShellScan = { text, at: 0, isReadable: true };
   let joined = "";
   let isBetween = true;
   for (;;) {
@@ -96,7 +96,7 @@ const OPAQUE: ReadonlySet<string> = new Set(
   "for case esac select function coproc in [[ foreach repeat".split(" "),
 );
 
-function toCommand(words: readonly Word[], scan: Scan): string[] {
+function toCommand(words: readonly Word[], scan: ShellScan): string[] {
   const first = words.findIndex(({ bare }) => !SKIPPED.has(bare));
   const rest = first < 0 ? [] : words.slice(first);
   const start = rest.findIndex(({ bare }) => !isAssignment(bare));
@@ -134,7 +134,7 @@ interface Files {
   readonly writes: string[];
 }
 
-function redirect(operator: string, scan: Scan, { reads, writes }: Files): void {
+function redirect(operator: string, scan: ShellScan, { reads, writes }: Files): void {
   const target = nextToken(scan);
   if (target?.kind !== "word" || operator.startsWith("<<") || isGlob(target.bare)) {
     spoil(scan);

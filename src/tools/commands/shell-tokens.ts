@@ -16,7 +16,7 @@ export function isHarmlessAssignment(word: string): boolean {
   return HARMLESS_VARIABLE.test(word);
 }
 
-export interface Scan {
+export interface ShellScan {
   readonly text: string;
   at: number;
   isReadable: boolean;
@@ -31,7 +31,7 @@ export interface Word {
 
 type Token = Word | { readonly kind: "redirect" | "control"; readonly operator: string };
 
-export function spoil(scan: Scan): void {
+export function spoil(scan: ShellScan): void {
   scan.isReadable = false;
 }
 
@@ -41,7 +41,7 @@ const BLANK = /[ \t]+/y;
 export const COMMENT = /#[^\n]*/y;
 const SUBSTITUTION = /[<>]\(/y;
 
-export function nextToken(scan: Scan): Token | undefined {
+export function nextToken(scan: ShellScan): Token | undefined {
   take(BLANK, scan);
   take(COMMENT, scan);
   if (scan.at >= scan.text.length) return undefined;
@@ -58,7 +58,7 @@ export function nextToken(scan: Scan): Token | undefined {
 }
 
 /** Returns the match of the pattern at this position, and moves after it. */
-export function take(pattern: RegExp, scan: Scan): string | undefined {
+export function take(pattern: RegExp, scan: ShellScan): string | undefined {
   pattern.lastIndex = scan.at;
   const found = pattern.exec(scan.text)?.[0];
   scan.at += found?.length ?? 0;
@@ -67,7 +67,7 @@ export function take(pattern: RegExp, scan: Scan): string | undefined {
 
 const PLAIN = /[^ \t\n;&|<>()'"\\$`]+/y;
 
-function readWord(scan: Scan): Word {
+function readWord(scan: ShellScan): Word {
   let text = "";
   let bare = "";
   for (;;) {
@@ -91,7 +91,7 @@ function readWord(scan: Scan): Word {
 }
 
 /** The next piece that is quoted, escaped or expanded; undefined at the end of the word. */
-function readQuoted(scan: Scan): string | undefined {
+function readQuoted(scan: ShellScan): string | undefined {
   const { text } = scan;
   const sign = text[scan.at];
   if (sign === "'") return readSingle(scan);
@@ -103,7 +103,7 @@ function readQuoted(scan: Scan): string | undefined {
   return sign;
 }
 
-function readSingle(scan: Scan): string {
+function readSingle(scan: ShellScan): string {
   const end = scan.text.indexOf("'", scan.at + 1);
   if (end < 0) return readToEnd(scan);
   const inside = scan.text.slice(scan.at + 1, end);
@@ -113,7 +113,7 @@ function readSingle(scan: Scan): string {
 
 const DOUBLE = /"((?:[^"\\]|\\[\s\S])*)"/y;
 
-function readDouble(scan: Scan): string {
+function readDouble(scan: ShellScan): string {
   const found = take(DOUBLE, scan);
   if (found === undefined) return readToEnd(scan);
   const inside = found.slice(1, -1);
@@ -122,7 +122,7 @@ function readDouble(scan: Scan): string {
   return inside.replace(/\\([$`"\\\n])/g, (_, sign: string) => (sign === "\n" ? "" : sign));
 }
 
-function readEscaped(scan: Scan): string {
+function readEscaped(scan: ShellScan): string {
   const next = scan.text[scan.at + 1];
   if (next === undefined) return readToEnd(scan);
   scan.at += 2;
@@ -130,7 +130,7 @@ function readEscaped(scan: Scan): string {
 }
 
 /** Reads a quote without its end: the shell would wait for more. */
-function readToEnd(scan: Scan): string {
+function readToEnd(scan: ShellScan): string {
   const rest = scan.text.slice(scan.at + 1);
   scan.at = scan.text.length;
   spoil(scan);
