@@ -3,8 +3,9 @@
 import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { toAbortFailure } from "../../base/async.ts";
+import { AnswerReader } from "./answer-reader.ts";
 import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
-import { AnswerReader, type HttpAnswer, type HttpRequest } from "./http-answer.ts";
+import type { HttpAnswer, HttpRequest } from "./http-answer.ts";
 import { proxyFor, readProxies } from "./proxies.ts";
 import { sizeOfPieces } from "./request-body.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
@@ -122,7 +123,7 @@ function splitAddress(url: string): { readonly origin: string; readonly path: st
   return split;
 }
 
-export function exchange(
+function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
   maxBytes: number,
