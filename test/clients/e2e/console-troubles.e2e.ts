@@ -139,7 +139,13 @@ describe("a tree that grows while it is scrolled", () => {
     await signIn(page, bench, `runs/${id}`);
     const tree = page.getByRole("tree");
     await page.getByRole("article", { name: "write waits for approval" }).waitFor();
-    await tree.evaluate((list) => list.scrollTo(0, 700));
+    // The question may be there before the rows above it.
+    const scroll = (): Promise<number> =>
+      tree.evaluate((list) => {
+        list.scrollTo(0, 700);
+        return list.scrollTop;
+      });
+    await until(async () => ((await scroll()) === 700 ? true : undefined), "enough rows");
     const rows = (): Promise<number> => tree.evaluate((list) => list.scrollHeight);
     const height = await rows();
     const asked = await bench.ask<{ data: { run_id: string; question: string }[] }>(
