@@ -58,21 +58,12 @@ function createOwnedRun(options: OwnedRunOptions): OwnedRun {
   const controller = new AbortController();
   // All steps and children of the run listen to it; Node would warn the user of more than ten.
   setMaxListeners(0, controller.signal);
-  let lost: Failure | undefined;
-  let isClosed = false;
+  const right = createRight(id);
+  const { check } = right;
 
   const lose = (reason: Failure): void => {
-    if (!isClosed) lost ??= reason;
+    right.lose(reason);
     controller.abort(reason);
-  };
-  /** Made where it is asked for: its stack costs 10 µs, and every run ends. */
-  const whyLost = (): Failure | undefined => {
-    if (isClosed) lost ??= toClosed(id);
-    return lost;
-  };
-  const check = (): void => {
-    const reason = whyLost();
-    if (reason) throw reason;
   };
   const write = async <Out>(work: () => Promise<Out>): Promise<Out> => {
     check();
@@ -108,9 +99,40 @@ function createOwnedRun(options: OwnedRunOptions): OwnedRun {
     signal: controller.signal,
     uncounted: createUncounted(),
     get lost() {
-      return whyLost();
+      return right.why();
     },
     abort: (reason) => controller.abort(reason),
+    close: right.close,
+  };
+}
+
+interface Right {
+  /** Why this process may write no more; undefined while it may. */
+  why(): Failure | undefined;
+  /** Throws it. */
+  check(): void;
+  lose(reason: Failure): void;
+  /** Called when the run has ended. */
+  close(): void;
+}
+
+function createRight(id: string): Right {
+  let lost: Failure | undefined;
+  let isClosed = false;
+  const why = (): Failure | undefined => {
+    // Made where it is asked for: its stack costs 10 µs, and every run ends.
+    if (isClosed) lost ??= toClosed(id);
+    return lost;
+  };
+  return {
+    why,
+    check() {
+      const reason = why();
+      if (reason) throw reason;
+    },
+    lose(reason) {
+      if (!isClosed) lost ??= reason;
+    },
     close() {
       isClosed = true;
     },

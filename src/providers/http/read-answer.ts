@@ -43,10 +43,12 @@ export async function* readBatches(
   const reader = wire.createReader((data) => decoder.read(data, batch));
   try {
     for await (const chunk of answer.chunks) {
-      beginning ??= chunk;
+      if (!isAnswer) beginning ??= chunk;
       reader.push(chunk);
       if (batch.length === 0) continue;
       isAnswer = true;
+      // A stream may stay open for long, and a chunk keeps up to 64 KiB of memory.
+      beginning = undefined;
       const full = batch;
       batch = [];
       yield dropAbsurdCost(full, call);

@@ -46,7 +46,7 @@ import { type HandedCalls, takeHanded } from "./handed-calls.ts";
 import { encodeOpening, readOpening, toBefore } from "./past-opening.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
-import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
+import { type Joining, joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
 import { NO_GATE, openCatalogue, openResponseGate } from "./response-tools.ts";
 import type { ResponsesParts } from "./responses-parts.ts";
 
@@ -154,8 +154,8 @@ async function open(
   const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
   const about = { context, task, wish, asked, scope };
   const served = await openServed(parts, about, { model, account, team, items, past });
-  const { bridge, told, native, delegates } = served;
-  const tools = { context, gate: served.gate, clock, task, account, ...served.counted };
+  const { bridge, told, native, gate, counted, delegates } = served;
+  const tools = { context, gate, clock, task, account, ...counted };
   const enter = (): Promise<void> => enterTurn(parts, { context, task, wish, scope }, team);
   const opening = encodeOpening({ before, offers: bridge.offers });
   const useApproval = toUseApproval(parts, { context, wish });
@@ -191,11 +191,8 @@ async function open(
     },
     ...tools,
   };
-  return joinTeam(opened, {
-    team,
-    wish,
-    callApproved: (given, turn) => callApproved(beginning, given, turn),
-  });
+  const call: Joining["callApproved"] = (...given) => callApproved(beginning, ...given);
+  return joinTeam(opened, { team, wish, callApproved: call });
 }
 
 interface Served {

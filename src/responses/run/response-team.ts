@@ -43,7 +43,7 @@ export function openTeam(
   return createTeam({ context, engine, node, clock, before, task, wish, slots });
 }
 
-interface Joining {
+export interface Joining {
   readonly team: Team | undefined;
   readonly wish: ResponseWish;
   /** Makes the calls that the client has approved, before another turn. */
