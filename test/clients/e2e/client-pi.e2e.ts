@@ -65,10 +65,19 @@ describe("pi", () => {
 
 async function openPi(baseUrl: string, api: string, id: string): Promise<ProgramHome> {
   const home = await openProgramHome();
-  const provider = { baseUrl, api, apiKey: "OFFSHOOT_TEST_KEY", models: [{ id }] };
+  const apiKey = await nameKey(home);
+  const provider = { baseUrl, api, apiKey, models: [{ id }] };
   const providers = { offshoot: provider };
   await home.write("home/.pi/agent/models.json", JSON.stringify({ providers }));
   return home;
+}
+
+/** How its settings name a variable: versions before 0.77 take `$NAME` for the key itself, later ones `NAME`. */
+async function nameKey({ run }: ProgramHome): Promise<string> {
+  const { said } = await run("pi", ["--version"], { PI_OFFLINE: "1" });
+  const [, major, minor] = /^(\d+)\.(\d+)\.\d+/m.exec(said) ?? assert.fail(said);
+  const isOlder = Number(major) === 0 && Number(minor) < 77;
+  return isOlder ? "OFFSHOOT_TEST_KEY" : "$OFFSHOOT_TEST_KEY";
 }
 
 function ask(
