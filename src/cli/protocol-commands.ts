@@ -32,6 +32,12 @@ const SERVE_OPTIONS: CliCommand["options"] = {
     only: SERVE,
     summary: "limit in dollars for all runs together",
   },
+  "max-runs": {
+    type: "string",
+    value: "N",
+    only: SERVE,
+    summary: "runs that work at once; others wait (16)",
+  },
   approve: { type: "string", value: "MODE", only: SERVE, summary: "as for `run`" },
   sandbox: { type: "string", value: "LEVEL", only: SERVE, summary: "as for `run`" },
   allow: { type: "string", value: "RULE", multiple: true, only: SERVE, summary: "as for `run`" },

@@ -12,6 +12,7 @@ import {
 import { Failure } from "../base/failure.ts";
 import { clip, nearest } from "../base/text.ts";
 import type { RunPlace } from "../delegation/runner/payload.ts";
+import type { QueuedPlace } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import { findOptionsProblem } from "../protocol/own-options.ts";
 import type { OutputFormat } from "../providers/provider.ts";
@@ -27,6 +28,7 @@ const INNER = {
   report_along: true,
   on_throw: true,
   place: true,
+  queue: true,
   rules: true,
   fell_back: true,
   told: true,
@@ -57,9 +59,11 @@ export interface RunRequest
 /** Adds the fields that only parts of this project set. */
 export interface InnerRunRequest
   extends RunRequest,
-    Partial<Pick<AgentTask, Exclude<InnerField, "place">>> {
+    Partial<Pick<AgentTask, Exclude<InnerField, "place" | "queue">>> {
   /** The run's place in a tree that another process began; it is found again there. */
   readonly place?: RunPlace | undefined;
+  /** The queue in which it waits for its turn; it begins at once when left out. */
+  readonly queue?: QueuedPlace | undefined;
 }
 
 /** All fields, so that a mistyped one is refused and not silently ignored. */
@@ -98,8 +102,8 @@ export const RUN_FIELDS: readonly string[] = Object.keys(FIELDS);
 export function toTask(asked: InnerRunRequest): AgentTask {
   checkFields(asked);
   checkOptions(asked);
-  const { input, limits, timeoutMs: _, session: __, place, ...rest } = asked;
-  const { output_mode: ___, output_schema: ____, ...request } = rest;
+  const { input, limits, timeoutMs: _, session: __, place, queue: ___, ...rest } = asked;
+  const { output_mode: ____, output_schema: _____, ...request } = rest;
   const items = itemsOf(input);
   if (items.length === 0 || lastWords(items).trim() === "") {
     throw refuse("input", "The prompt is empty.");

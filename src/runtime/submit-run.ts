@@ -28,11 +28,11 @@ export async function submitRun(
   engine: Engine,
   { task, request, clock, sessions }: Submitting,
 ): Promise<SubmittedRun> {
-  const { timeoutMs, place } = request;
+  const { timeoutMs, place, queue } = request;
   const id = place?.id ?? makeId("run");
   if (place && (await takeUp(engine, id, clock))) return { id };
   const title = task.label ?? clip(lastWords(task.items), 80);
-  const where = { id, title, timeoutMs, parent_id: place?.parent_id, path: place?.path };
+  const where = { id, title, timeoutMs, parent_id: place?.parent_id, path: place?.path, queue };
   if (request.session === undefined) {
     await engine.submit(AGENT_BODY, encodeTask(task), where);
     return { id };

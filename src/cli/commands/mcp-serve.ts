@@ -17,6 +17,9 @@ import { createTemplatePrompts } from "../desk/template-prompts.ts";
 import type { Io } from "../io.ts";
 import { toWarningLine } from "../terminal.ts";
 
+/** As many as a server works on in the background, by its default. */
+const MAX_RUNS = 16;
+
 export async function serveMcp({ options, words }: CommandCall, io: Io): Promise<number> {
   if (words.length > 1)
     throw new Failure("invalid_request", "Write `offshoot mcp serve [--tools …]`.");
@@ -38,6 +41,7 @@ export async function serveMcp({ options, words }: CommandCall, io: Io): Promise
     options: toOwn(options),
     ask,
     maxUsd: readNumber(options, "budget"),
+    maxRuns: readMaxRuns(options),
   });
   for (const warning of opened.warnings) await io.stderr.write(toWarningLine(warning));
   const desk = createFolderDesk({
@@ -75,12 +79,20 @@ function withDepth(env: Io["env"]): Io["env"] {
 
 /** The other flags are settings, under the same names as for `run`. */
 function toOwn(options: Options): Options {
-  const { agent: _, root: __, budget: ___, wait: ____, ...own } = options;
+  const { agent: _, root: __, budget: ___, wait: ____, "max-runs": _____, ...own } = options;
   return own;
 }
 
 function toNames(given: Options[string]): readonly string[] {
   return Array.isArray(given) ? (given as readonly string[]) : [];
+}
+
+function readMaxRuns({ "max-runs": given }: Options): number {
+  if (given === undefined) return MAX_RUNS;
+  const value = Number(given);
+  if (typeof given === "string" && Number.isInteger(value) && value >= 1) return value;
+  const message = `--max-runs takes a whole number from 1, not \`${String(given)}\`.`;
+  throw new Failure("invalid_request", message);
 }
 
 function readNumber(options: Options, name: string): number | undefined {

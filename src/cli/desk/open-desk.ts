@@ -6,8 +6,11 @@
 import { type Account, type ChildAccount, createAccount } from "../../agent/account.ts";
 import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import { toOutputFormat } from "../../agent/output-mode.ts";
+import { Failure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
 import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
+import type { Engine, QueuedPlace } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { withOrigin } from "../../runtime/config/setting-origin.ts";
@@ -38,6 +41,8 @@ export interface DeskParts {
   readonly ask: Ask;
   /** The most dollars of all runs together; it does not raise a limit of their own settings. */
   readonly maxUsd: number | undefined;
+  /** How many of its runs work at once; the others wait in a queue of the engine. No limit when left out. */
+  readonly maxRuns?: number | undefined;
   /** Files as an editor has them. */
   readonly buffers?: FileBuffers | undefined;
   /** MCP servers besides those of the settings; the person has approved them. */
@@ -103,6 +108,7 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
     openAccount: purse.open,
     buffers: parts.buffers,
   });
+  const queue = parts.maxRuns === undefined ? undefined : defineRuns(runtime.engine, parts.maxRuns);
   const presetOf = keepPresets(async (name, ref) => {
     const agent = findMainAgent(name, files);
     const flags = ref === undefined ? options : { ...options, model: ref };
@@ -137,7 +143,8 @@ export async function openDesk(parts: DeskParts): Promise<OpenedDesk> {
     async start({ agent, input, session, model, own }) {
       const preset = await presetOf(agent, model);
       const asked = isFirst(session) ? preset : withoutInstructions(preset);
-      const run = await runtime.run({ ...asked, ...own, input, session });
+      const request: InnerRunRequest = { ...asked, ...own, input, session, queue };
+      const run = await runtime.run(request);
       void run.result().finally(() => purse.close(run.id));
       return run;
     },
@@ -184,6 +191,21 @@ function formatOf(agent: AgentDefinition | undefined): Pick<Preset, "format"> {
   const { outputMode: output_mode, outputSchema: output_schema } = agent ?? {};
   if ((output_mode ?? output_schema) === undefined) return {};
   return { format: toOutputFormat({ output_mode, output_schema }) };
+}
+
+/** Beyond this, calls are refused: a client in a loop must not fill the record with runs. */
+const MAX_WAITING = 1000;
+
+/**
+ * A queue that only this process knows: another one has other settings, and must not take these runs. A run that
+ * waits when the process dies is continued by `offshoot runs resume`, like any interrupted run.
+ */
+function defineRuns(engine: Engine, atOnce: number): QueuedPlace {
+  const name = makeId("desk");
+  engine.defineQueue(name, { atOnce });
+  const message = `${MAX_WAITING} runs of this connection already wait for their turn, which is the limit. Call again when some of them have ended.`;
+  const toFull = (): Failure => new Failure("rate_limited", message);
+  return { name, lane: "", maxWaiting: MAX_WAITING, placement: "queue", toFull };
 }
 
 interface SharedBudget {

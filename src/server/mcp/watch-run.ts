@@ -87,7 +87,8 @@ interface Seen {
 function createSeen(): Seen {
   const questions = createOpenToolQuestions();
   let events = 0;
-  let what = "starting";
+  // A run in a queue writes its first event when it has its turn.
+  let what = "queued";
   let usd = 0;
   let end: RunEnd | undefined;
   return {
@@ -120,6 +121,8 @@ function createSeen(): Seen {
 /** Says in words for a person what the run does now; undefined if nothing new is done. */
 function describe(event: RunEvent): string | undefined {
   switch (event.type) {
+    case "run_start":
+      return "starting";
     case "turn_start":
       return `turn ${event.turn}`;
     case "tool_start":
