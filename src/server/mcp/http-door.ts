@@ -17,6 +17,7 @@ import type { RecordApi } from "../../runtime/record/record-api.ts";
 import { toMcpAnswer } from "../failure-answer.ts";
 import type { BytesAnswer, RouteAnswer, RouteCall } from "../route.ts";
 import { DEADLINE_MS } from "./ask-client.ts";
+import { MAX_BATCH } from "./batches.ts";
 import type { CallParts, Extra } from "./call-tools.ts";
 import { isClientTimeout } from "./cancel-reason.ts";
 import { createFormShower, readForm, readFormId, showsForms } from "./elicitation.ts";
@@ -49,8 +50,6 @@ export interface McpDoorSettings {
 const PARSE_ERROR = -32_700;
 /** The protocol's code for a session that this server did not begin. */
 const NO_SESSION = -32_001;
-/** The most messages of one request; the newest version of the protocol allows one. */
-const MAX_BATCH = 20;
 
 export type McpDoor = (call: RouteCall) => Promise<RouteAnswer>;
 

@@ -4,10 +4,9 @@
  */
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ErrorCode, type JSONRPCMessage, type RequestId } from "@modelcontextprotocol/sdk/types.js";
-import { tryParseJson } from "../../base/json.ts";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { createMessageLines } from "../../tools/mcp/session/message-lines.ts";
-import { readMessage } from "./read-message.ts";
+import { createIncoming } from "./incoming.ts";
 
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const TOO_LONG = `A message has more than ${MAX_MESSAGE_BYTES} bytes.`;
@@ -23,37 +22,23 @@ export interface LineTransport extends Transport {
 }
 
 export function createLineTransport({ chunks, write }: Lines): LineTransport {
-  const inFlight = createInFlight();
   let isClosed = false;
   let end = (): void => {};
   const over = new Promise<void>((resolve) => {
     end = resolve;
   });
+  const incoming = createIncoming({
+    deliver: (message) => transport.onmessage?.(message),
+    say: (answers) => void write(`${JSON.stringify(answers)}\n`),
+  });
   const lines = createMessageLines({
     maxBytes: MAX_MESSAGE_BYTES,
-    onLine: receive,
-    onTooLong: () => refuse(ErrorCode.InvalidRequest, TOO_LONG),
+    onLine(line) {
+      if (line.trim() !== "" && !isClosed) incoming.receive(line);
+    },
+    onTooLong: () => incoming.refuse(TOO_LONG),
     onRunaway: () => void transport.close(),
   });
-
-  function receive(line: string): void {
-    if (line.trim() === "" || isClosed) return;
-    const value = tryParseJson(line);
-    if (value === undefined) return refuse(ErrorCode.ParseError, "A line is not JSON.");
-    const read = readMessage(value);
-    if ("refusal" in read) {
-      const { id, code, message } = read.refusal;
-      return refuse(code, message, inFlight.has(id) ? null : id);
-    }
-    if (!inFlight.receive(read.message)) {
-      return refuse(ErrorCode.InvalidRequest, "A request has the id of one that is not answered.");
-    }
-    transport.onmessage?.(read.message);
-  }
-
-  function refuse(...refusal: Parameters<typeof toRefusal>): void {
-    void write(`${JSON.stringify(toRefusal(...refusal))}\n`);
-  }
 
   async function read(): Promise<void> {
     for await (const chunk of chunks()) {
@@ -70,8 +55,8 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
         .finally(() => transport.close());
     },
     async send(message: JSONRPCMessage) {
-      inFlight.send(message);
-      if (!isClosed) await write(`${JSON.stringify(message)}\n`);
+      if (isClosed || incoming.keep(message)) return;
+      await write(`${JSON.stringify(message)}\n`);
     },
     async close() {
       if (isClosed) return;
@@ -81,38 +66,4 @@ export function createLineTransport({ chunks, write }: Lines): LineTransport {
     },
   };
   return transport;
-}
-
-/** The protocol requires null if it cannot be known which request was meant. */
-function toRefusal(code: number, message: string, id: RequestId | null = null) {
-  return { jsonrpc: "2.0", id, error: { code, message } };
-}
-
-interface InFlight {
-  /** True if a request with this id has no answer yet. */
-  has(id: RequestId | null): boolean;
-  /** False for a request under the id of another one that has no answer yet: two answers could not be told apart. */
-  receive(message: JSONRPCMessage): boolean;
-  send(message: JSONRPCMessage): void;
-}
-
-function createInFlight(): InFlight {
-  const ids = new Set<unknown>();
-  return {
-    has: (id) => ids.has(id),
-    receive(message) {
-      if (!("method" in message)) return true;
-      if ("id" in message) {
-        if (ids.has(message.id)) return false;
-        ids.add(message.id);
-      } else if (message.method === "notifications/cancelled") {
-        // A request that was taken back is not answered.
-        ids.delete(message.params?.["requestId"]);
-      }
-      return true;
-    },
-    send(message) {
-      if ("id" in message && !("method" in message)) ids.delete(message.id);
-    },
-  };
 }

@@ -58,10 +58,6 @@ function withoutNull(fields: JsonObject, name: string): JsonObject {
 
 function toRefusal(value: unknown): Refusal {
   const refusal = { id: null, code: ErrorCode.InvalidRequest };
-  if (Array.isArray(value)) {
-    const message = "A line has several messages. Write each on a line of its own.";
-    return { ...refusal, message };
-  }
   const isRequest = isJsonObject(value) && typeof value["method"] === "string";
   const { data: id } = RequestIdSchema.safeParse(isRequest ? value["id"] : undefined);
   const { error } = JSONRPCRequestSchema.safeParse(value);
