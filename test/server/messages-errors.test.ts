@@ -17,6 +17,12 @@ describe("errors of the Messages API", () => {
     assert.equal(headers.get("request-id"), request_id);
   });
 
+  /** A question, a call and its result. */
+  const turnWith = (call: { readonly id: string } & Fields): object[] => [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: [call] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: call.id, content: "x" }] },
+  ];
   const BAD: Readonly<Record<string, [object, RegExp]>> = {
     "a tool without a schema": [
       { ...hears("Hi"), tools: [{ name: "t" }] },
@@ -38,6 +44,30 @@ describe("errors of the Messages API", () => {
         ],
       },
       /messages\[2\]\.content\[1\].*each tool_use must have a single result/,
+    ],
+    "two calls with one id, with other turns between them": [
+      {
+        messages: [
+          ...turnWith({ type: "tool_use", id: "t_1", name: "t", input: {} }),
+          ...turnWith({ type: "tool_use", id: "t_1", name: "t", input: {} }),
+        ],
+      },
+      /^`messages\[4\].content\[0\]`: `tool_use` ids must be unique.*t_1/,
+    ],
+    "a call of a hosted tool with the id of another call": [
+      {
+        messages: [
+          ...turnWith({ type: "tool_use", id: "t_1", name: "t", input: {} }),
+          ...turnWith({ type: "server_tool_use", id: "t_1", name: "web_search", input: {} }),
+        ],
+      },
+      /^`messages\[4\].content\[0\]`: `tool_use` ids must be unique.*t_1/,
+    ],
+    "a result of the client's for a call of a hosted tool": [
+      {
+        messages: turnWith({ type: "server_tool_use", id: "t_1", name: "web_search", input: {} }),
+      },
+      /messages\[2\]\.content\[0\].*must have its `tool_use` before it/,
     ],
     "a set of tools of a server that is not named": [
       { ...hears("Hi"), tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] },

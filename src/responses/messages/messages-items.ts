@@ -24,8 +24,8 @@ export interface MessagesItems {
 }
 
 /**
- * Rejects a result of a call that is not before it, and a second result of one call: the model could not tell which
- * one counts. `isVendor` says if the model's server uses this API itself.
+ * Rejects a result of a call that is not before it, a second result of one call, and a second call with the same id:
+ * the model could not tell which one counts. `isVendor` says if the model's server uses this API itself.
  */
 export function toMessagesItems(
   messages: readonly MessageParam[],
@@ -42,11 +42,16 @@ export function toMessagesItems(
   return { items, ignored: [...ignored], references: list.references };
 }
 
+/** Calls that the server or the vendor has made. */
+const HOSTED_CALLS: ReadonlySet<string> = new Set(["server_tool_use", "mcp_tool_use"]);
+
 class ItemList {
   readonly reading: Reading;
   readonly references = new Set<string>();
   readonly #items: Item[] = [];
   readonly #called = new Set<string>();
+  /** Those of the client's calls, and of hosted ones. */
+  readonly #callIds = new Set<string>();
   readonly #answered = new Set<string>();
   /** The calls before a compaction are gone, and their results may be there. */
   #isCompacted = false;
@@ -67,7 +72,8 @@ class ItemList {
     }
     for (const [place, block] of content.entries()) {
       const where = `messages[${at}].content[${place}]`;
-      const isTaken = role === "assistant" ? this.#say(block) : this.#hear(block, role, where);
+      const isTaken =
+        role === "assistant" ? this.#say(block, where) : this.#hear(block, role, where);
       if (!isTaken) this.reading.ignored.add(`${where} (${block.type})`);
     }
     this.#flush(role);
@@ -111,7 +117,7 @@ class ItemList {
     throw new Failure("invalid_request", message, { param: where });
   }
 
-  #say(block: BlockParam): boolean {
+  #say(block: BlockParam, where: string): boolean {
     if (block.type === "text") {
       // Some vendors refuse an empty text, and it says nothing.
       if (block.text !== "") this.#said.push(toSaidPart(block));
@@ -128,11 +134,21 @@ class ItemList {
         this.#items.push(fromRedacted(block.data));
         return true;
       case "tool_use":
+        this.#noteCall(block.id, where);
         this.#addCall(block);
         return true;
       default:
-        return this.#addHosted(block as unknown as JsonObject);
+        return this.#addHosted(block as unknown as JsonObject, where);
     }
+  }
+
+  /** Vendors refuse an id that comes twice, in words about their own form of the request. */
+  #noteCall(id: string, where: string): void {
+    if (this.#callIds.has(id)) {
+      const message = `\`${where}\`: \`tool_use\` ids must be unique. There is more than one with the id ${clip(id, 80)}.`;
+      throw new Failure("invalid_request", message, { param: where });
+    }
+    this.#callIds.add(id);
   }
 
   #addCall(block: Extract<BlockParam, { type: "tool_use" }>): void {
@@ -149,8 +165,9 @@ class ItemList {
   }
 
   /** Results of hosted tools, here or at the vendor; an unknown one is the vendor's own. */
-  #addHosted(block: JsonObject): boolean {
-    const { type, encrypted_content } = block;
+  #addHosted(block: JsonObject, where: string): boolean {
+    const { type, encrypted_content, id } = block;
+    if (HOSTED_CALLS.has(String(type)) && typeof id === "string") this.#noteCall(id, where);
     if (type === "compaction") this.#isCompacted = true;
     const items = this.#hosted.read(block);
     // Sealed by this server; the vendor's own goes back to the vendor.

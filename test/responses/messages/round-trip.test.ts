@@ -183,13 +183,14 @@ const toConversation = (blocks: fc.Arbitrary<readonly Item[]>) =>
     .array(fc.record({ user, answer: toAnswerTurn(blocks) }), { minLength: 1, maxLength: 4 })
     .map((turns) => {
       let count = 0;
+      const number = createNumbering();
       return turns.flatMap(({ user: heard, answer }): Item[] => {
         const calls = answer.calls.map((one) => ({ ...one, call_id: `toolu_${count++}` }));
         return [
           heard,
           ...answer.thoughts,
           ...answer.said,
-          ...answer.foreign,
+          ...answer.foreign.map(number),
           ...calls.map(({ call_id, name, input }): Item => {
             return { type: "function_call", call_id, name, arguments: JSON.stringify(input) };
           }),
@@ -200,6 +201,21 @@ const toConversation = (blocks: fc.Arbitrary<readonly Item[]>) =>
         ];
       });
     });
+
+/** Gives each call of the vendor's tools an id of its own, which its result repeats. */
+function createNumbering(): (item: Item) => Item {
+  const counts = new Map<string, number>();
+  return (item) => {
+    const { block } = item as unknown as { block?: { id?: string; tool_use_id?: string } };
+    const base = block?.id ?? block?.tool_use_id;
+    if (!block || base === undefined) return item;
+    if (block.id !== undefined) counts.set(base, (counts.get(base) ?? 0) + 1);
+    const name = `${base}_${counts.get(base) ?? 0}`;
+    const key = block.id === undefined ? "tool_use_id" : "id";
+    const named = { ...block, [key]: name };
+    return { ...item, block: named, ...(key === "id" ? { id: name } : {}) } as unknown as Item;
+  };
+}
 
 const READ: Tool = {
   type: "function",

@@ -193,7 +193,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 function toMessages(turns: readonly Turn[]): JsonObject[] {
   let count = 0;
   const messages: JsonObject[] = [];
-  for (const one of turns) {
+  for (const [at, one] of turns.entries()) {
     const calls = one.calls.map((call) => ({ id: `toolu_${count++}`, ...call }));
     const uses = calls.map(({ id, caller }) => {
       return { type: "tool_use", id, name: "read", input: { id }, ...caller };
@@ -216,11 +216,29 @@ function toMessages(turns: readonly Turn[]): JsonObject[] {
     const isSplit = uses.length > 0;
     const first = isSplit ? one.thoughts.slice(0, 1) : one.thoughts;
     const again = isSplit ? one.thoughts.slice(1) : [];
-    const blocks = [...first, ...one.said, ...again, ...one.hosted.flat(), ...uses];
+    const blocks = [
+      ...first,
+      ...one.said,
+      ...again,
+      ...one.hosted.flatMap((group) => inTurn(group, at)),
+      ...uses,
+    ];
     messages.push({ role: "assistant", content: blocks as JsonObject[] });
     if (results.length > 0) messages.push({ role: "user", content: results as JsonObject[] });
   }
   return messages;
+}
+
+/** Ids are unique in the whole conversation. */
+function inTurn(group: readonly object[], at: number): object[] {
+  return group.map((block) => {
+    const { id, tool_use_id } = block as { id?: string; tool_use_id?: string };
+    return {
+      ...block,
+      ...(id === undefined ? {} : { id: `${id}_${at}` }),
+      ...(tool_use_id === undefined ? {} : { tool_use_id: `${tool_use_id}_${at}` }),
+    };
+  });
 }
 
 const tool = fc
