@@ -13,11 +13,21 @@ import type { ModelEvent } from "../protocol/model-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ModelOptions, ModelRequest } from "./provider.ts";
 
+/** How much of something an API takes, if its documentation says so. More is refused before it is sent. */
+export interface RequestLimits {
+  /** The number of texts at which the model stops. */
+  readonly stops?: number;
+  /** The characters in the name of a function. */
+  readonly toolNameChars?: number;
+}
+
 export interface Wire {
   /** The provider's name in config and on the command line. */
   readonly name: string;
   /** The options that it can write. */
   readonly options?: ReadonlySet<keyof ModelOptions>;
+  /** The limits of all vendors with this API. */
+  readonly limits?: RequestLimits;
   /** True if the API takes a description of the answer's format. */
   readonly describesFormat?: boolean;
   /**
@@ -103,6 +113,8 @@ export interface Quirks {
   readonly instructionsAsMessage?: boolean;
   /** The tools that the vendor runs itself, if its API shares a wire with others. */
   readonly native?: NativeRow | undefined;
+  /** Its limits, if those of others with this API differ. */
+  readonly limits?: RequestLimits;
   /**
    * Parameters that this vendor refuses for every model: fields of the body, and options in the spelling of
    * requests (`text.verbosity`). They are left out, and left-out options are reported to the caller.

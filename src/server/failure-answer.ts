@@ -53,6 +53,7 @@ const FIELDS: Readonly<Record<Speaks, Fields>> = {
     [/^input\b.*/, "messages"],
     [/^max_output_tokens$/, "max_tokens"],
     [/^instructions$/, "system"],
+    [/^stop$/, "stop_sequences"],
     [/^text\.format\b/, "output_config.format"],
     [/^reasoning\.effort$/, "output_config.effort"],
   ],

@@ -15,6 +15,7 @@ import { OPTIONS } from "./options.ts";
 export const bedrockWire: Wire = {
   name: "bedrock",
   options: OPTIONS,
+  limits: { toolNameChars: 64 },
   omits: omitsOf,
   path: ({ model }) => `/model/${toPathSegment(model)}/converse-stream`,
   headers: () => ({ accept: "application/vnd.amazon.eventstream" }),

@@ -8,6 +8,7 @@ import { encodeRequest, OPTIONS, omitsOf, relaxRequest } from "./encode.ts";
 export const cohereWire: Wire = {
   name: "cohere",
   options: OPTIONS,
+  limits: { stops: 5 },
   omits: omitsOf,
   canAnswerWhole: true,
   path: () => "/chat",

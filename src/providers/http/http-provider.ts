@@ -31,6 +31,7 @@ import { isDocument, readDocument } from "./document.ts";
 import type { HttpAnswer, Timeouts } from "./http-answer.ts";
 import { addHeaders } from "./own-fields.ts";
 import { type EventBatch, readBatches } from "./read-answer.ts";
+import { refuseExcess } from "./refuse-excess.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
 import { continueAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
@@ -90,6 +91,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
 
   function prepare(asked: ModelRequest, call: ModelCall): ModelRequest {
     const { request, drops } = fit(options, toPaired(asked));
+    refuseExcess(request, options);
     for (const { message, params } of drops) {
       log.debug(message, { vendor });
       call.notice?.({ code: "dropped", message, params });

@@ -25,6 +25,7 @@ const VERSION = "2023-06-01";
 export const messagesWire: Wire = {
   name: "anthropic",
   options: OPTIONS,
+  limits: { toolNameChars: 128 },
   omits: omitsOf,
   path: () => "/messages",
   headers(request, quirks) {

@@ -10,6 +10,7 @@ const STATELESS: Quirks = { continuation: "replay", store: false };
 
 /** Reasoning models refuse `max_tokens`; every model accepts its successor. */
 export const OPENAI: Quirks = {
+  limits: { stops: 4, toolNameChars: 64 },
   maxTokensField: "max_completion_tokens",
   effortNone: true,
   cacheMarks: "prompt_cache_breakpoint",
@@ -44,6 +45,7 @@ export const OPENROUTER: Quirks = {
 
 /** Groq has tiers of its own under the same name, and answers 400 to a request for probabilities. */
 export const GROQ: Quirks = {
+  limits: { stops: 4 },
   ...STATELESS,
   reasoningField: "reasoning",
   maxTokensField: "max_completion_tokens",
@@ -54,6 +56,7 @@ export const GROQ: Quirks = {
 
 /** Cerebras answers 400 to the other name of the reasoning field. */
 export const CEREBRAS: Quirks = {
+  limits: { stops: 4 },
   reasoningField: "reasoning",
   maxTokensField: "max_completion_tokens",
   refuses: OPENAI_ALONE,
@@ -87,9 +90,17 @@ export const MINIMAX: Quirks = {
 
 export const ZAI: Quirks = { ...MOONSHOT, jsonSchema: false };
 
-export const DEEPSEEK: Quirks = { ...STATELESS, ...ZAI };
+export const DEEPSEEK: Quirks = {
+  ...STATELESS,
+  ...ZAI,
+  limits: { stops: 16, toolNameChars: 64 },
+};
 
-export const ALIBABA: Quirks = { ...MOONSHOT, thinkingOff: { enable_thinking: false } };
+export const ALIBABA: Quirks = {
+  ...MOONSHOT,
+  thinkingOff: { enable_thinking: false },
+  limits: { toolNameChars: 64 },
+};
 
 /** vLLM: its models want their reasoning back between calls. A variable of their template turns thinking off. */
 export const VLLM: Quirks = {
@@ -100,6 +111,7 @@ export const VLLM: Quirks = {
 
 /** xAI: its Responses API answers 400 to `instructions`, so they are the first message. */
 export const XAI: Quirks = {
+  limits: { stops: 4 },
   ...STATELESS_COMPATIBLE,
   maxTokensField: "max_completion_tokens",
   instructionsAsMessage: true,
