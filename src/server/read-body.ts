@@ -68,6 +68,7 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
       resolve(first && rest.length === 0 ? first : Buffer.concat([...blocks, ...pieces]));
     };
     const onClose = (): void => fail(toGone());
+    const onError = (cause: Error): void => fail(cause instanceof Failure ? cause : toGone());
     const timer = setTimeout(() => {
       fail(new Failure("slow_request", `The body did not arrive in ${timeoutMs / 1000} s.`));
     }, timeoutMs);
@@ -76,13 +77,13 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
      */
     const stop = (): void => {
       clearTimeout(timer);
-      request.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
+      request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
     };
     const fail = (failure: Failure): void => {
       stop();
       reject(failure);
     };
-    request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+    request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
   });
 }
 

@@ -116,7 +116,12 @@ function watchRequest(request: IncomingMessage, form: Form, idleMs: number): { s
     if (!request.complete) form.destroy(new Failure("cancelled", "The client has gone away."));
   };
   request.on("data", onData);
+  // Other errors are followed by the close.
+  const onError = (cause: Error): void => {
+    if (cause instanceof Failure) form.destroy(cause);
+  };
   request.on("close", onClose);
+  request.on("error", onError);
   // The client left while its key was looked up: no event tells of it any more.
   if (request.destroyed) onClose();
   return {
@@ -124,6 +129,7 @@ function watchRequest(request: IncomingMessage, form: Form, idleMs: number): { s
       clearTimeout(silent);
       request.off("data", onData);
       request.off("close", onClose);
+      request.off("error", onError);
     },
   };
 }

@@ -4,6 +4,8 @@
 
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
+import { Failure } from "../../base/failure.ts";
+import { plural } from "../../base/text.ts";
 
 /**
  * `path` includes the query. The socket is not connected: it stands for the client, and is destroyed when the client
@@ -29,6 +31,7 @@ export function toMessage(
 class WebMessage extends IncomingMessage {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #isReading = false;
+  #bytes = 0;
 
   constructor(body: ReadableStream<Uint8Array> | null) {
     super(new Socket());
@@ -42,9 +45,19 @@ class WebMessage extends IncomingMessage {
     super._read(size);
     if (this.#isReading) return;
     this.#isReading = true;
-    this.#readOne().catch((cause: unknown) => {
-      this.destroy(cause instanceof Error ? cause : new Error(String(cause)));
-    });
+    this.#readOne().catch((cause: unknown) => this.#breakOff(cause));
+  }
+
+  /**
+   * A body that breaks is not always a client that has gone: a part of the program may have changed the body on its
+   * way, or limited it. So it is refused like any other invalid body, and the answer is sent.
+   */
+  #breakOff(cause: unknown): void {
+    this.complete = true;
+    const message = `The body broke off after ${plural(this.#bytes, "byte")}. Send the request again.`;
+    // Nobody listens if the request was refused before, and the rest of its body is thrown away.
+    if (this.listenerCount("error") === 0) this.push(null);
+    else this.emit("error", new Failure("invalid_request", message, { cause }));
   }
 
   async #readOne(): Promise<void> {
@@ -52,6 +65,8 @@ class WebMessage extends IncomingMessage {
     this.#isReading = false;
     const value = step?.value;
     this.complete ||= value === undefined;
-    this.push(value === undefined ? null : Buffer.from(value));
+    const bytes = value && Buffer.from(value);
+    this.#bytes += bytes?.length ?? 0;
+    this.push(bytes ?? null);
   }
 }

@@ -120,6 +120,36 @@ describe("a server inside a program's own server", () => {
     }
   });
 
+  it("refuses a body that breaks off, runs nothing and answers the next request", async (t) => {
+    const { app, key, asked } = await openTestApp(t, [reply.text("Whole.")]);
+    const form = "multipart/form-data; boundary=b";
+    const file = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc';
+    const rows: readonly [path: string, begun: string, type?: string][] = [
+      ["/v1/responses", '{"model":"any","input":"Hel'],
+      ["/v1/responses", '{"model":"any","input":"Hello"}'],
+      ["/v1/messages", '{"model":"any","max_tokens":9,"messages":[]}'],
+      ["/v1/chat/completions", '{"model":"any"'],
+      ["/mcp", '{"jsonrpc":"2.0",'],
+      ["/v1/files", file, form],
+      ["/v1/files", "", form],
+    ];
+    for (const [path, begun, type = "application/json"] of rows) {
+      for (const cause of [new Error("too slow"), undefined]) {
+        const headers = { ...bearer(key), "content-type": type };
+        const body = breakAfter(begun, cause);
+        const answer = await app.fetch(toBroken(path, { headers, body }));
+        const text = await answer.text();
+        assert.equal(answer.status, 400, `${path}: ${text}`);
+        assert.match(text, new RegExp(`broke off after ${begun.length} bytes`), path);
+      }
+    }
+    const unknown = toBroken("/v1/responses", { headers: {}, body: breakAfter("{", undefined) });
+    assert.equal((await app.fetch(unknown)).status, 401);
+    assert.equal(asked.length, 0);
+    assert.equal((await app.fetch(toRequest("/v1/responses", HELLO, key))).status, 200);
+    assert.equal(asked.length, 1);
+  });
+
   it("sends a long answer whole", async (t) => {
     const text = "x".repeat(3_000_000);
     const { app, key } = await openTestApp(t, [reply.text(text, { pieceLength: 50_000 })]);
@@ -216,4 +246,20 @@ function toPost(body: object, key: string): RequestInit {
 function toRequest(path: string, body: object, key: string, signal?: AbortSignal): Request {
   const init = { ...toPost(body, key), ...(signal ? { signal } : {}) };
   return new Request(`http://localhost${path}`, init);
+}
+
+/** A body that fails when its beginning was read. */
+function breakAfter(begun: string, cause: Error | undefined): ReadableStream<Uint8Array> {
+  const pieces = begun === "" ? [] : [new TextEncoder().encode(begun)];
+  return new ReadableStream({
+    pull(controller) {
+      const piece = pieces.shift();
+      if (piece) controller.enqueue(piece);
+      else controller.error(cause);
+    },
+  });
+}
+
+function toBroken(path: string, init: Pick<RequestInit, "headers" | "body">): Request {
+  return new Request(`http://localhost${path}`, { method: "POST", duplex: "half", ...init });
 }
