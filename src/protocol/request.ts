@@ -68,6 +68,8 @@ export const ReasoningConfig = open({
   summary,
   /** The older name of `summary`. */
   generate_summary: summary,
+  /** Of the Messages API: the text of thoughts is left out. */
+  display: openEnum(["omitted"]).nullable().optional(),
   /** Which turns' reasoning the model is shown again. */
   context: openEnum(["auto", "current_turn", "all_turns"]).nullable().optional(),
   mode: openEnum(["standard", "pro"]).nullable().optional(),

@@ -103,6 +103,8 @@ export function toParameter(option: keyof ModelOptions): string {
 export interface ReasoningOptions {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
   readonly summary: "auto" | "concise" | "detailed" | undefined;
+  /** `omitted`: the model need not send the text of its thoughts. A field of Anthropic's API. */
+  readonly display?: "omitted" | undefined;
   /** True if the model returns its reasoning in a sealed form that can be sent back. */
   readonly sealed?: boolean | undefined;
 }

@@ -43,7 +43,7 @@ export type MessagesToolChoice =
   | { type: "none" };
 
 export type MessagesThinking =
-  | { type: "adaptive"; display?: "summarized" }
+  | { type: "adaptive"; display?: "summarized" | "omitted" }
   | { type: "enabled"; budget_tokens: number }
   | { type: "disabled" }
   | { type: "between_tools" };

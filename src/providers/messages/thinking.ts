@@ -48,14 +48,18 @@ function withoutThinking({ max_output_tokens }: ModelRequest, model: ClaudeModel
   return { max_tokens, thinking, effort };
 }
 
-/** Asks for a summary if the request does; newer models otherwise show nothing of their thinking. */
+/**
+ * Asks for a summary if the request does, and for none if it says so. Newer models otherwise show nothing of their
+ * thinking, older ones a summary.
+ */
 function adaptive(
-  { effort, summary }: ReasoningOptions,
+  { effort, summary, display }: ReasoningOptions,
   model: ClaudeModel,
 ): MessagesThinking | undefined {
   const isShown = summary !== undefined;
   if (effort === undefined && !(isShown && model.thinksByItself)) return undefined;
-  return isShown ? { type: "adaptive", display: "summarized" } : { type: "adaptive" };
+  if (isShown) return { type: "adaptive", display: "summarized" };
+  return display === undefined ? { type: "adaptive" } : { type: "adaptive", display };
 }
 
 function withBudget(

@@ -73,7 +73,7 @@ export function toDirectRequest(
   { request, stream, extras }: AskedResponse,
   { model, items, sealed }: Known,
 ): ModelRequest {
-  const { effort, summary } = toReasoning(request);
+  const reasoning = toReasoning(request);
   return {
     model: model.slice(model.indexOf("/") + 1),
     instructions: request.instructions ?? undefined,
@@ -84,7 +84,7 @@ export function toDirectRequest(
     temperature: request.temperature ?? undefined,
     top_p: request.top_p ?? undefined,
     max_output_tokens: request.max_output_tokens ?? undefined,
-    reasoning: { effort, summary, sealed: sealed ?? asksForSeal(request.include) },
+    reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(request.include) },
     format: TEXT_FORMAT,
     previous: undefined,
     options: pickOptions(request),

@@ -13,7 +13,7 @@ import type {
 import { BLOCKS, CALL_FIELDS, CONTAINER, FOREIGN } from "../../protocol/messages-blocks.ts";
 import { CALL_PREFIX, MCP_PREFIX, OWN_INDEX, toOwnContent } from "./hosted-blocks.ts";
 import type { MessagesAnswerOptions } from "./messages-wishes.ts";
-import { toHiddenThought, toThoughtBlock } from "./thought-signature.ts";
+import { toBlankSignature, toHiddenThought, toThoughtBlock } from "./thought-signature.ts";
 
 type BlockWishes = Pick<MessagesAnswerOptions, "thinking" | "summaryOf" | "clientNames">;
 
@@ -59,7 +59,8 @@ function toThought(
   const block = thinking === "hidden" ? toHiddenThought(item) : toThoughtBlock(item);
   if (!block) return [];
   const isBlank = thinking === "omitted" && block.type === "thinking";
-  return [(isBlank ? { ...block, thinking: "" } : block) as unknown as AnswerBlock];
+  const blank = { thinking: "", signature: toBlankSignature(item) };
+  return [(isBlank ? { ...block, ...blank } : block) as unknown as AnswerBlock];
 }
 
 /** Calls with a result in the response: the server made them. */

@@ -40,6 +40,7 @@ import { CUT_CALL, toCode } from "./messages-failure.ts";
 import type { MessagesAnswerOptions } from "./messages-wishes.ts";
 import {
   THOUGHT_BREAK,
+  toBlankSignature,
   toHiddenThought,
   toSignature,
   toThoughtBlock,
@@ -289,7 +290,8 @@ class BlockWriter implements MessageWriter {
     const rest =
       whole?.type === "thinking" && thinking === "shown" ? whole.thinking.slice(block.told) : "";
     if (rest !== "") this.#add(block, { type: "thinking_delta", thinking: rest });
-    this.#add(block, { type: "signature_delta", signature: toSignature(item) });
+    const signature = thinking === "omitted" ? toBlankSignature(item) : toSignature(item);
+    this.#add(block, { type: "signature_delta", signature });
     this.#endBlock(`${place}`, item);
   }
 

@@ -164,7 +164,8 @@ export function toThinking(
   const budget = thinking.budget_tokens ?? undefined;
   const wanted = effort ?? (budget === undefined ? USUAL_EFFORT : toEffort(budget));
   const shows = thinking.display === "omitted" ? "omitted" : "shown";
-  const summary = shows === "shown" ? { summary: "auto" as const } : {};
+  const summary =
+    shows === "shown" ? { summary: "auto" as const } : { display: "omitted" as const };
   const ignored = given === effort ? [] : ["output_config.effort"];
   return { fields: { reasoning: { effort: wanted, ...summary } }, shows, ignored };
 }

@@ -67,6 +67,16 @@ export function toSignature({ summary, encrypted_content }: Thought): string {
   return `offshoot-${summary.length > 0 ? "s" : "c"}.${encrypted_content}`;
 }
 
+/**
+ * The signature of a block that is shown without its text. Claude wants its block back as it was, so the whole block
+ * travels in an envelope of ours, unless Claude itself left the text out.
+ */
+export function toBlankSignature(thought: Thought): string {
+  const own = unseal(SEALER, thought.encrypted_content);
+  const hasText = isJsonObject(own) && own["type"] === "thinking" && own["thinking"] !== "";
+  return hasText ? `offshoot-c.${thought.encrypted_content}` : toSignature(thought);
+}
+
 export function fromThinking(thinking: string, signature: string | null | undefined): Reasoning {
   const [, kind, sealed = ""] = ENVELOPE.exec(signature ?? "") ?? [];
   if (kind === "s" || kind === "c")

@@ -135,6 +135,7 @@ export function toReasoning({ reasoning }: CreateResponse): ReasoningOptions {
   return {
     effort: reasoning?.effort ?? undefined,
     summary: reasoning?.summary ?? reasoning?.generate_summary ?? undefined,
+    ...(reasoning?.display === "omitted" ? { display: reasoning.display } : {}),
   };
 }
 
