@@ -24,7 +24,7 @@ function createWire(host: Host): Wire {
   return {
     name: host === "vertex" ? "vertexai-gemini" : "gemini",
     options: OPTIONS,
-    limits: { stops: 5, toolNameChars: 64 },
+    limits: { stops: 5, toolNameChars: 128 },
     omits: omitsOf,
     path: ({ model }) => `${publisher}/${toModelPath(model)}:streamGenerateContent?alt=sse`,
     createReader: createSseReader,

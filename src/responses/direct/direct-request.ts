@@ -84,7 +84,7 @@ export function toDirectRequest(
     temperature: request.temperature ?? undefined,
     top_p: request.top_p ?? undefined,
     max_output_tokens: request.max_output_tokens ?? undefined,
-    reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(request.include) },
+    reasoning: { sealed: sealed ?? asksForSeal(request.include), ...reasoning },
     format: TEXT_FORMAT,
     previous: undefined,
     options: pickOptions(request),

@@ -344,12 +344,11 @@ function withShown(
   sealed: boolean | undefined,
   ignored: readonly string[],
 ): Omit<TaskAdditions, "begin" | "before"> {
-  const { echo, include } = wish;
-  const { effort, summary } = wish.reasoning;
+  const { echo, include, reasoning } = wish;
   const shown = { echo, include, ignored: [...wish.ignored, ...ignored] };
   return {
     ...wish,
-    reasoning: { effort, summary, sealed: sealed ?? asksForSeal(include) },
+    reasoning: { sealed: sealed ?? asksForSeal(include), ...reasoning },
     response: encodeResponseSettings(shown),
   };
 }

@@ -57,7 +57,6 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
   const isNative = model.native?.knows("compaction") ?? false;
   const expanding: Expanding = { open: seal.open, isNative };
   const { contextTokens } = model;
-  const { effort, summary } = wish.reasoning;
   const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;
   const summariser = createSummariser({
     context,
@@ -67,7 +66,7 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
     costOf: model.costOf,
     tellsCost: model.tellsCost,
     model: task.model.slice(task.model.indexOf("/") + 1),
-    reasoning: { effort, summary, sealed: model.reasoning.sealed },
+    reasoning: { sealed: model.reasoning.sealed, ...wish.reasoning },
     // The limits on what a router may ask also apply to the summary.
     own: task.options ?? undefined,
     options: { service_tier: wish.options.service_tier, user: wish.options.user },

@@ -10,15 +10,15 @@ import { request, WEATHER } from "../provider-contract.ts";
 
 /** The most stop sequences and characters in a tool's name; null if there is no known limit. */
 const ROWS: readonly [VendorName, WireName, number | null, number | null][] = [
-  ["openai", "openai-chat", 4, 64],
-  ["azure", "openai-chat", 4, 64],
+  ["openai", "openai-chat", 4, 128],
+  ["azure", "openai-chat", 4, 128],
   ["groq", "openai-chat", 4, null],
   ["cerebras", "openai-chat", 4, null],
   ["xai", "openai-chat", 4, null],
   ["deepseek", "openai-chat", 16, 64],
   ["alibaba", "openai-chat", null, 64],
-  ["gemini", "gemini", 5, 64],
-  ["vertex", "vertexai-gemini", 5, 64],
+  ["gemini", "gemini", 5, 128],
+  ["vertex", "vertexai-gemini", 5, 128],
   ["cohere", "cohere", 5, null],
   ["bedrock", "bedrock", null, 64],
   ["anthropic", "anthropic", null, 128],

@@ -10,7 +10,8 @@ const STATELESS: Quirks = { continuation: "replay", store: false };
 
 /** Reasoning models refuse `max_tokens`; every model accepts its successor. */
 export const OPENAI: Quirks = {
-  limits: { stops: 4, toolNameChars: 64 },
+  // Of its two APIs, chat completions takes 64 characters only, and says so itself.
+  limits: { stops: 4, toolNameChars: 128 },
   maxTokensField: "max_completion_tokens",
   effortNone: true,
   cacheMarks: "prompt_cache_breakpoint",
