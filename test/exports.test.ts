@@ -12,7 +12,7 @@ import * as testing from "../src/testing/index.ts";
 /** The fields that the runtime sets itself. */
 const INNER = [
   ...["model_reason", "response", "agent", "depth", "summary_prompt", "report_along", "told"],
-  ...["on_throw", "place", "rules", "fell_back", "approval_wait_ms", "mcp_depth"],
+  ...["on_throw", "place", "rules", "fell_back", "approval_wait_ms", "mcp_depth", "queue"],
 ] as const;
 
 describe("the package's exports", () => {
