@@ -14,7 +14,10 @@ export interface FoundRoute {
 
 export interface FindRoute {
   (method: string, path: string): FoundRoute;
-  /** The API of an address, whatever the method; undefined where several share it, or there is none. */
+  /**
+   * The API of an address, whatever the method; undefined where several share it, or there is none. An address that
+   * there is not has the API of the nearest one above it: `/v1/messages/batches` is of the Messages API.
+   */
   speaksAt(path: string | undefined): Speaks | undefined;
 }
 
@@ -43,11 +46,19 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
     return find(method, withoutSlash(path));
   };
   return Object.assign(findRoute, {
-    speaksAt: (path = "") => fittingOf(withoutSlash(path).split("/"))[0]?.route.speaks,
+    speaksAt: (path = "") => findAbove(withoutSlash(path).split("/"))?.route.speaks,
   });
 
   function fittingOf(segments: readonly string[]): Pattern[] {
     return patterns.filter((pattern) => fits(pattern.segments, segments));
+  }
+
+  function findAbove(segments: readonly string[]): Pattern | undefined {
+    for (let count = segments.length; count > 1; count--) {
+      const [found] = fittingOf(segments.slice(0, count));
+      if (found) return found;
+    }
+    return undefined;
   }
 
   function find(method: string, path: string): FoundRoute {

@@ -134,6 +134,26 @@ describe("errors of the Messages API", () => {
   });
 });
 
+describe("an address of the Messages API that is not served", () => {
+  for (const path of [
+    "/v1/messages/batches",
+    "/v1/messages/batches/b_1/results",
+    "/v1/messages/x",
+  ]) {
+    it(`is refused in the words of that API, also without its version: ${path}`, async (t) => {
+      const server = await start(t, hi());
+      for (const method of ["POST", "GET", "DELETE"]) {
+        const answer = await fetch(`${server.url}${path}`, { method });
+        const body = (await answer.json()) as Fields;
+        assert.equal(answer.status, 404);
+        assert.equal(body["type"], "error");
+        assert.equal((body["error"] as Fields)["type"], "not_found_error");
+        assert.equal(answer.headers.get("request-id"), body["request_id"]);
+      }
+    });
+  }
+});
+
 describe("the version of the Messages API", () => {
   const asked = JSON.stringify({ model: "m", max_tokens: 10, ...hears("Hi") });
 

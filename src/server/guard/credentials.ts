@@ -32,7 +32,10 @@ function checkToken(shown: ReadonlySet<string>): string {
   const [token, second] = shown;
   if (token === undefined) throw new Failure("unauthorized", HOW);
   if (second !== undefined) {
-    throw new Failure("unauthorized", "The request shows more than one key.");
+    throw new Failure(
+      "unauthorized",
+      "The request shows more than one key. Send one, in `authorization`, `x-api-key` or `api-key`.",
+    );
   }
   if (token.length <= MAX_CHARS) return token;
   throw new Failure("unauthorized", UNKNOWN_KEY);
