@@ -35,6 +35,8 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
   const patterns = routes.map((route): Pattern => {
     return { route, segments: route.path.split("/"), name: `${route.method} ${route.path}` };
   });
+  /** An address may have thousands of segments, and anybody may ask for it. */
+  const longest = Math.max(...patterns.map(({ segments }) => segments.length));
   const fixed = new Map(
     patterns.map(({ route, name }): [string, FoundRoute] => [name, { route, name, params: {} }]),
   );
@@ -54,7 +56,7 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
   }
 
   function findAbove(segments: readonly string[]): Pattern | undefined {
-    for (let count = segments.length; count > 1; count--) {
+    for (let count = Math.min(segments.length, longest); count > 1; count--) {
       const [found] = fittingOf(segments.slice(0, count));
       if (found) return found;
     }

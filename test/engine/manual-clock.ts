@@ -14,12 +14,16 @@ export function createManualClock(start = 1_700_000_000_000): ManualClock {
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        const sleeper = { atMs: now + ms, wake: resolve };
-        sleepers.add(sleeper);
         const onAbort = (): void => {
           sleepers.delete(sleeper);
           reject(signal?.reason);
         };
+        const wake = (): void => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve();
+        };
+        const sleeper = { atMs: now + ms, wake };
+        sleepers.add(sleeper);
         signal?.addEventListener("abort", onAbort, { once: true });
       });
     },
