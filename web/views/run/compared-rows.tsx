@@ -143,7 +143,7 @@ function Sides({
   };
   const more = isCut && whole && !texts.value && (
     <button type="button" class="link" onClick={() => void show()}>
-      Show all
+      {row.state === "different" && a === b ? "Show all: the difference is further on" : "Show all"}
     </button>
   );
   return (
