@@ -173,6 +173,17 @@ describe("runs resume", () => {
     checkRefused(await place.run(["runs", "resume", id]), /has ended already: completed/);
   });
 
+  it("says how to continue the conversation of a run that ended at a limit", async () => {
+    await using place = await createPlace();
+    const ended = await place.run(["run", "--max-turns", "1", "find TODO in ."]);
+    assert.equal(ended.code, 3);
+    const [id = ""] = await place.runIds();
+    const hint = new RegExp(
+      `ended at a limit .max_turns.\\. .*offshoot run --session ${id} "continue"`,
+    );
+    checkRefused(await place.run(["runs", "resume", id]), hint);
+  });
+
   it("refuses an unknown run", async () => {
     await using place = await createPlace();
     checkRefused(await place.run(["runs", "resume", "run_unknown"]), /run_unknown/);

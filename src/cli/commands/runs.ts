@@ -308,9 +308,18 @@ async function resume(
   }
 }
 
+/** Refuses runs that another command or program continues. */
 async function requireOwn({ engine }: OpenedRecord, stored: RunRecord): Promise<void> {
-  if (stored.status === "ended" || !isServers(stored)) return;
+  if (stored.status === "ended") return refuseAtLimit(stored);
+  if (!isServers(stored)) return;
   throw toServers(stored, await createStateOf(engine)(stored));
+}
+
+/** A run that ended at a limit stays ended; another run continues its conversation. */
+function refuseAtLimit({ id, ending, parent_id }: RunRecord): void {
+  if (parent_id !== null || (ending !== "budget" && ending !== "max_turns")) return;
+  const message = `Run ${id} has ended at a limit (${ending}). To continue its conversation: offshoot run --session ${id} "continue"`;
+  throw new Failure("conflict", message);
 }
 
 async function lookUp(
