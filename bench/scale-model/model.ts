@@ -54,7 +54,7 @@ export const ASSUMED = {
   databaseUse: 0.5,
   /** Servers beyond what the load needs: one may be updated or die. */
   spareReplicas: 1,
-  /** Of a process without load, with V8's own room to grow: measured were 100 MB at the start, 170 to 340 MB later. */
+  /** Of a process without load, with V8's own room to grow: measured were 105 MB at the start, 170 to 230 MB later. */
   processBytes: 250e6,
   /** The most of each process: the pool of `postgres-driver.ts`, and the connection that listens. */
   connections: 9,

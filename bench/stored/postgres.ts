@@ -46,6 +46,7 @@ export async function openPostgresStore({ syncMs }: StoreOptions): Promise<OpenS
     execArgv: [],
     syncs: () => statSync(disk.syncs).size,
     sizeOf: async () => (await readCounts(client)).bytes,
+    compact: async () => void (await client.query("vacuum full")),
     readUse: async () => ({ ...(await readCounts(client)), cpuMs: cpuOf(server) }),
     async close() {
       await client.end();

@@ -28,6 +28,8 @@ export interface Server {
   /** Waits for the disk since its start. */
   syncs(): number;
   sizeOf(): Promise<number>;
+  /** Gives back the room of old versions of rows. */
+  compact(): Promise<void>;
   /** Of the database, if it is a process of its own. */
   readUse(): Promise<DatabaseUse | undefined>;
   /** Memory of all its processes, in bytes. */
@@ -63,6 +65,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     cpuMs: () => all().reduce((sum, one) => sum + cpuMs(one), 0),
     syncs: opened.syncs,
     sizeOf: opened.sizeOf,
+    compact: opened.compact,
     readUse: opened.readUse,
     memory: () => all().reduce((sum, one) => sum + memoryOf(one), 0),
     async close() {

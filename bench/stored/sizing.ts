@@ -85,6 +85,7 @@ async function measurePoint(server: Server, store: string, row: LoadRow): Promis
   const { name, connections, requests, isStreamed, paceMs } = row;
   const more = paceMs === undefined ? {} : { input: `pace:${paceMs}` };
   const body = toBody(isStreamed ? "streamed" : "plain", more);
+  await server.compact();
   const before = await readAll(server);
   const { medianMs, tookMs } = await runLoad({ ...toLoad(server, body), connections, requests });
   const cpu = server.cpuMs() - before.cpu;
@@ -93,6 +94,9 @@ async function measurePoint(server: Server, store: string, row: LoadRow): Promis
   const databaseCpu = (used?.cpuMs ?? 0) - (before.use?.cpuMs ?? 0);
   if (before.use) await setTimeout(TOLD_AFTER_MS);
   const after = await readAll(server);
+  // What the database will give back by itself later is not kept.
+  await server.compact();
+  const size = await server.sizeOf();
   const grown = (key: keyof DatabaseUse): number =>
     ((after.use?.[key] ?? 0) - (before.use?.[key] ?? 0)) / requests;
   return {
@@ -107,7 +111,7 @@ async function measurePoint(server: Server, store: string, row: LoadRow): Promis
     databaseCpuMs: databaseCpu / requests,
     transactions: grown("transactions"),
     syncs: (after.syncs - before.syncs) / requests,
-    keptBytes: (after.size - before.size) / requests,
+    keptBytes: Math.max(0, size - before.size) / requests,
     walBytes: grown("walBytes"),
     connectionsOpen: used?.connections ?? 0,
     memoryBytes,

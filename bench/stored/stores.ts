@@ -18,6 +18,8 @@ export interface OpenStore {
   readonly execArgv: readonly string[];
   /** Its size in bytes now. */
   sizeOf(): Promise<number>;
+  /** Gives back the room of old versions of rows, so that the size is that of what is kept. */
+  compact(): Promise<void>;
   /** Waits for the disk since its start. */
   syncs(): number;
   /** What a database in a process of its own has used; undefined for a database in the server's process. */
@@ -57,6 +59,7 @@ async function openSqliteStore({ folder, syncMs }: StoreOptions): Promise<OpenSt
       const files = readdirSync(folder).filter((name) => name.startsWith(`${SYNCS}.`));
       return files.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     },
+    compact: async () => {},
     readUse: async () => undefined,
     close: async () => {},
   };
