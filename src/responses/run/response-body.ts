@@ -46,7 +46,7 @@ import { type HandedCalls, takeHanded } from "./handed-calls.ts";
 import { encodeOpening, readOpening, toBefore } from "./past-opening.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
-import { type Joining, joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
+import { joinTeam, openTeam, type TeamJoining, type TeamSurroundings } from "./response-team.ts";
 import { NO_GATE, openCatalogue, openResponseGate } from "./response-tools.ts";
 import type { ResponsesParts } from "./responses-parts.ts";
 
@@ -191,7 +191,7 @@ async function open(
     },
     ...tools,
   };
-  const call: Joining["callApproved"] = (...given) => callApproved(beginning, ...given);
+  const call: TeamJoining["callApproved"] = (...given) => callApproved(beginning, ...given);
   return joinTeam(opened, { team, wish, callApproved: call });
 }
 

@@ -43,7 +43,7 @@ export function openTeam(
   return createTeam({ context, engine, node, clock, before, task, wish, slots });
 }
 
-export interface Joining {
+export interface TeamJoining {
   readonly team: Team | undefined;
   readonly wish: ResponseWish;
   /** Makes the calls that the client has approved, before another turn. */
@@ -55,7 +55,7 @@ export interface Joining {
  */
 export function joinTeam<Parts extends LoopParts>(
   parts: Parts,
-  { team, wish, callApproved }: Joining,
+  { team, wish, callApproved }: TeamJoining,
 ): Parts & { readonly team: Team | undefined } {
   const { wishes, calls, provider } = parts;
   if (!wishes) return { team, ...parts };

@@ -49,7 +49,7 @@ export function idsOf(values: readonly unknown[]): RequestId[] {
   });
 }
 
-export interface Batch {
+export interface AnswerBatch {
   /** The answer to this request will come. */
   await(id: RequestId): void;
   /** No answer to this request will come. */
@@ -61,7 +61,7 @@ export interface Batch {
 }
 
 /** `write` is called once with all answers, unless there is none. */
-export function createBatch(write: (answers: readonly object[]) => void): Batch {
+export function createBatch(write: (answers: readonly object[]) => void): AnswerBatch {
   const open = new Set<RequestId>();
   const answers: object[] = [];
   let isSealed = false;

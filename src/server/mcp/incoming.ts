@@ -5,10 +5,10 @@
 
 import { ErrorCode, type JSONRPCMessage, type RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { tryParseJson } from "../../base/json.ts";
-import { type Batch, createBatch, idsOf, readAgreedVersion, refuseBatch } from "./batches.ts";
+import { type AnswerBatch, createBatch, idsOf, readAgreedVersion, refuseBatch } from "./batches.ts";
 import { type ReadMessage, type Refusal, readMessage } from "./read-message.ts";
 
-export interface Incoming {
+export interface IncomingLines {
   receive(line: string): void;
   /** Answers with an error that belongs to no known request. */
   refuse(message: string): void;
@@ -38,11 +38,11 @@ const ALONE = {
   message: "`initialize` must be sent alone, not in a batch.",
 } as const;
 
-export function createIncoming(parts: IncomingParts): Incoming {
+export function createIncoming(parts: IncomingParts): IncomingLines {
   return new ClientMessages(parts);
 }
 
-class ClientMessages implements Incoming {
+class ClientMessages implements IncomingLines {
   readonly #parts: IncomingParts;
   readonly #inFlight = createInFlight();
   /** The version of the protocol that was agreed on. */
@@ -94,7 +94,7 @@ class ClientMessages implements Incoming {
   }
 
   /** Reads a message, and refuses a request under the id of one that has no answer yet. */
-  #take(value: unknown, batch: Batch | undefined): ReadMessage {
+  #take(value: unknown, batch: AnswerBatch | undefined): ReadMessage {
     const read = readMessage(value);
     if ("refusal" in read) {
       const { refusal } = read;
@@ -121,13 +121,13 @@ interface InFlight {
   /** True if a request with this id has no answer yet. */
   has(id: RequestId | null): boolean;
   /** False for a request under the id of another one that has no answer yet: two answers could not be told apart. */
-  receive(message: JSONRPCMessage, batch: Batch | undefined): boolean;
+  receive(message: JSONRPCMessage, batch: AnswerBatch | undefined): boolean;
   /** Called when a request is answered; returns its batch. */
-  answer(id: RequestId): Batch | undefined;
+  answer(id: RequestId): AnswerBatch | undefined;
 }
 
 function createInFlight(): InFlight {
-  const open = new Map<unknown, Batch | undefined>();
+  const open = new Map<unknown, AnswerBatch | undefined>();
   const forget = (id: RequestId): void => {
     open.get(id)?.forget(id);
     // A request that was taken back is not answered.
